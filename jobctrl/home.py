@@ -1,0 +1,80 @@
+"""The workspace folder: where it is, what lies in it, and its secret key.
+
+Imported by the settings, so it must not import Django.
+"""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+SUBFOLDERS = ("artifacts", "logs", "browser", "backups")
+
+
+class HomeUnusable(RuntimeError):
+    """The workspace folder cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Paths inside ``JOBCTRL_HOME``; nothing here touches the disk until ``create``."""
+
+    root: Path
+
+    @property
+    def database(self) -> Path:
+        return self.root / "jobctrl.db"
+
+    @property
+    def temporal_database(self) -> Path:
+        return self.root / "temporal.db"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.root / "artifacts"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def browser(self) -> Path:
+        return self.root / "browser"
+
+    @property
+    def secret_key_file(self) -> Path:
+        return self.root / "secret_key"
+
+    def create(self) -> None:
+        """Make the folder (0700) and its subfolders.
+
+        Raises:
+            HomeUnusable: naming the folder, the reason and the remedy.
+        """
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in SUBFOLDERS:
+                (self.root / name).mkdir(mode=0o700, exist_ok=True)
+            probe = self.root / f".probe-{os.getpid()}"
+            probe.write_bytes(b"jobctrl")
+            probe.unlink()
+        except OSError as error:
+            raise HomeUnusable(
+                f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}). "
+                "Make it writable for this user, or set JOBCTRL_HOME to another folder."
+            ) from error
+
+    def read_secret_key(self) -> str:
+        """The generated key, made on first use and readable by its owner only."""
+        try:
+            return self.secret_key_file.read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            self.create()
+        key = secrets.token_urlsafe(48)
+        try:
+            descriptor = os.open(self.secret_key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:  # another process was first
+            return self.secret_key_file.read_text(encoding="ascii").strip()
+        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+            handle.write(key)
+        return key
