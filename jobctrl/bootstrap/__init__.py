@@ -1,0 +1,1 @@
+"""What runs before the packages are installed. Standard library only: the virtual environment does not exist yet."""

@@ -1,0 +1,39 @@
+"""``manage.py up``: the product on this machine, in the foreground."""
+
+import signal
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from jobctrl.home import HomeUnusable
+from operations.processes.free_space import DiskFull
+from operations.processes.ports import PortTaken
+from operations.processes.product import run_product
+from operations.processes.supervisor import SupervisorError
+from operations.processes.temporal_server import TemporalMissing
+from operations.processes.workspace_lock import AlreadyRunning
+
+REFUSALS = (AlreadyRunning, DiskFull, HomeUnusable, PortTaken, SupervisorError, TemporalMissing)
+
+
+class Command(BaseCommand):
+    help = (
+        "Start Temporal and the worker, wait until each is healthy and stay in the foreground. Ctrl-C stops them in "
+        "order; a second Ctrl-C kills what is left. With --verbosity 2 the parts' logs are shown as well."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.default_int_handler)
+        try:
+            with run_product(announce=self._print_line, verbose=options["verbosity"] >= 2) as product:
+                self._print_line("Everything is running. Ctrl-C stops it.")
+                product.supervisor.wait()
+        except KeyboardInterrupt:
+            self._print_line("Stopped.")
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error
+
+    def _print_line(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

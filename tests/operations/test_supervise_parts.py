@@ -1,0 +1,235 @@
+"""The supervisor with real processes: order, health, restarts, logs and the time limit on stopping."""
+
+import os
+import signal
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from jobctrl.home import Home
+from operations.processes.children import RestartPolicy, decide_restart
+from operations.processes.log_files import rotate_log
+from operations.processes.supervisor import PartFailed, Supervisor
+from operations.processes.workspace_lock import AlreadyRunning, hold_workspace
+from tests.processes import build_dummy_part, is_process_alive, wait_until
+
+SLEEP = "import time; print('awake', flush=True); time.sleep(600)"
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+QUICK = RestartPolicy(limit=4, first_delay_seconds=0.05, longest_delay_seconds=0.1)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.create()
+    return home
+
+
+def note_stop(name: str, file: Path) -> str:
+    """A program that appends its name to ``file`` when it is asked to stop."""
+    return (
+        "import signal, sys, time\n"
+        f"def stop(*_): open({str(file)!r}, 'a').write({name!r} + '\\n'); sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, stop)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+
+
+def test_it_starts_each_part_once_the_one_before_is_healthy(home: Home) -> None:
+    starts: list[tuple[str, datetime]] = []
+    healthy_after = time.monotonic() + 0.5
+
+    def is_slow_healthy(started_at: datetime) -> bool:
+        starts.append(("slow", started_at))
+        return time.monotonic() > healthy_after
+
+    def is_next_healthy(started_at: datetime) -> bool:
+        assert time.monotonic() > healthy_after
+        starts.append(("next", started_at))
+        return True
+
+    parts = [
+        build_dummy_part("slow", SLEEP, is_healthy=is_slow_healthy),
+        build_dummy_part("next", SLEEP, is_healthy=is_next_healthy),
+    ]
+    said: list[str] = []
+    with Supervisor(home, parts, announce=said.append) as supervisor:
+        pids = list(supervisor.pids.values())
+        assert all(map(is_process_alive, pids))
+        assert starts[-1][0] == "next"
+    assert not any(map(is_process_alive, pids))
+    assert [line.split(" (")[0] for line in said] == [
+        "slow: running",
+        "next: running",
+        "next: stopped",
+        "slow: stopped",
+    ]
+
+
+def test_it_stops_the_last_started_first(home: Home, tmp_path: Path) -> None:
+    order = tmp_path / "order"
+    names = ["temporal", "worker", "web"]
+    parts = [
+        build_dummy_part(name, note_stop(name, order), is_healthy=lambda _, n=name: "ready" in read_log(home, n))
+        for name in names
+    ]
+    with Supervisor(home, parts, announce=print):
+        pass
+    assert order.read_text().split() == ["web", "worker", "temporal"]
+
+
+def test_it_kills_a_part_that_does_not_stop_in_time(home: Home) -> None:
+    deaf = build_dummy_part("deaf", DEAF, stop_seconds=0.3, is_healthy=lambda _: "deaf" in read_log(home, "deaf"))
+    said: list[str] = []
+    with Supervisor(home, [deaf], announce=said.append) as supervisor:
+        pid = supervisor.pids["deaf"]
+        begun = time.monotonic()
+    assert 0.3 <= time.monotonic() - begun < 3
+    assert not is_process_alive(pid)
+    assert said[-1] == "deaf: killed, it did not stop"
+
+
+def test_a_second_ctrl_c_kills_what_is_left(home: Home) -> None:
+    deaf = build_dummy_part("deaf", DEAF, stop_seconds=60, is_healthy=lambda _: "deaf" in read_log(home, "deaf"))
+    supervisor = Supervisor(home, [deaf], announce=print)
+    with supervisor:
+        pid = supervisor.pids["deaf"]
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 5
+    assert not is_process_alive(pid)
+
+
+def test_it_kills_what_a_dead_part_left_behind(home: Home) -> None:
+    program = (
+        "import subprocess, sys, time\n"
+        f"helper = subprocess.Popen([sys.executable, '-c', {SLEEP!r}])\n"
+        "print('helper', helper.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    part = build_dummy_part("parent", program, is_healthy=lambda _: "helper" in read_log(home, "parent"))
+    with Supervisor(home, [part], announce=print, policy=QUICK) as supervisor:
+        helper = int(read_log(home, "parent").split("helper ")[1].split()[0])
+        assert is_process_alive(helper)
+        os.kill(supervisor.pids["parent"], signal.SIGKILL)
+        wait_until(lambda: not is_process_alive(helper), what="the helper of the killed part is gone")
+
+
+def test_it_starts_a_dead_part_again(home: Home) -> None:
+    said: list[str] = []
+    parts = [build_dummy_part("steady", SLEEP), build_dummy_part("fragile", SLEEP)]
+    with Supervisor(home, parts, announce=said.append, policy=QUICK) as supervisor:
+        before = supervisor.pids
+        os.kill(before["fragile"], signal.SIGKILL)
+        wait_until(lambda: len(said) == 4 and "running" in said[-1], what="it runs again")
+        after = supervisor.pids
+        assert after["fragile"] != before["fragile"]
+        assert is_process_alive(after["fragile"])
+        assert after["steady"] == before["steady"]
+    assert said[2].startswith("fragile: ended with exit code -9; starting it again")
+
+
+def test_it_gives_up_loudly_on_a_part_that_keeps_dying(home: Home) -> None:
+    parts = [build_dummy_part("steady", SLEEP), build_dummy_part("fragile", SLEEP)]
+    supervisor = Supervisor(home, parts, announce=print, policy=QUICK)
+    with pytest.raises(PartFailed, match=r"fragile ended with exit code -9, 4 times in all(.|\n)*awake"), supervisor:
+        steady = supervisor.pids["steady"]
+        killer = threading.Thread(target=kill_repeatedly, args=(supervisor, "fragile"), daemon=True)
+        killer.start()
+        supervisor.wait()
+    assert not is_process_alive(steady)
+
+
+def test_it_shows_the_log_of_a_part_that_cannot_start(home: Home) -> None:
+    broken = build_dummy_part("broken", "raise SystemExit('no such setting')", is_healthy=lambda _: False)
+    supervisor = Supervisor(home, [build_dummy_part("first", SLEEP), broken], announce=print, policy=QUICK)
+    with pytest.raises(PartFailed, match=r"broken ended with exit code 1, 3 times in all(.|\n)*no such setting"):
+        supervisor.__enter__()
+    assert not is_process_alive(supervisor.pids["first"])
+
+
+def test_it_says_why_a_part_never_became_healthy(home: Home) -> None:
+    def refuse(_started_at: datetime) -> bool:
+        raise ConnectionError("no heartbeat row")
+
+    part = build_dummy_part("silent", SLEEP, is_healthy=refuse, start_seconds=0.3)
+    with pytest.raises(PartFailed, match=r"not healthy after 0.3 s \(ConnectionError: no heartbeat row\)"):
+        Supervisor(home, [part], announce=print).__enter__()
+
+
+def test_it_reports_a_program_that_does_not_exist(home: Home) -> None:
+    part = build_dummy_part("absent", SLEEP, is_healthy=lambda _: False)
+    absent = type(part)(name="absent", argv=("/nowhere/temporal",), is_healthy=part.is_healthy)
+    with pytest.raises(PartFailed, match="/nowhere/temporal cannot be started: No such file"):
+        Supervisor(home, [absent], announce=print, policy=QUICK).__enter__()
+
+
+def test_it_shows_the_logs_on_the_terminal_when_verbose(home: Home) -> None:
+    said: list[str] = []
+    talker = build_dummy_part("talker", "import time; print('hello from within', flush=True); time.sleep(600)")
+    with Supervisor(home, [talker], announce=said.append, verbose=True):
+        wait_until(lambda: "talker | hello from within" in said, what="the line is shown")
+
+
+def test_it_keeps_the_logs_of_the_five_runs_before(home: Home) -> None:
+    for run in range(8):
+        program = f"import time; print('run {run}', flush=True); time.sleep(600)"
+        with Supervisor(home, [build_dummy_part("p", program)], announce=print):
+            wait_until(lambda run=run: f"run {run}" in read_log(home, "p"), what="it wrote its log")  # type: ignore[misc]
+    assert sorted(path.name for path in home.logs.iterdir()) == ["p.log", *(f"p.log.{n}" for n in range(1, 6))]
+    assert "run 7" in read_log(home, "p")
+    assert "run 6" in (home.logs / "p.log.1").read_text()
+    assert "run 2" in (home.logs / "p.log.5").read_text()
+    assert (home.logs / "p.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_it_rotates_nothing_where_there_is_no_log(tmp_path: Path) -> None:
+    rotate_log(tmp_path / "worker.log")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_one_may_hold_a_workspace(tmp_path: Path) -> None:
+    refusal = rf"already running on {tmp_path} \(pid {os.getpid()}\)"
+    with hold_workspace(tmp_path), pytest.raises(AlreadyRunning, match=refusal):
+        hold_workspace(tmp_path).__enter__()
+    with hold_workspace(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("deaths", "has_been_healthy", "delay"),
+    [
+        ([100.0], True, 0.5),
+        ([98.0, 100.0], True, 1.0),
+        ([90.0] * 7 + [100.0], True, 30.0),
+        ([-501.0, 100.0], True, 0.5),
+        ([99.0] * 9 + [100.0], True, None),
+        ([-600.0] * 9 + [100.0], True, 0.5),
+        ([99.0, 100.0], False, 1.0),
+        ([98.0, 99.0, 100.0], False, None),
+    ],
+)
+def test_it_waits_longer_after_each_death_and_then_gives_up(
+    deaths: list[float], has_been_healthy: bool, delay: float | None
+) -> None:
+    decided = decide_restart(deaths, now=100.0, has_been_healthy=has_been_healthy, policy=RestartPolicy())
+    assert decided == delay
+
+
+def read_log(home: Home, name: str) -> str:
+    log = home.logs / f"{name}.log"
+    return log.read_text() if log.exists() else ""
+
+
+def kill_repeatedly(supervisor: Supervisor, name: str) -> None:
+    killed = 0
+    while True:
+        pid = supervisor.pids[name]
+        if pid != killed and is_process_alive(pid):
+            os.kill(pid, signal.SIGKILL)
+            killed = pid
+        time.sleep(0.3)

@@ -1,0 +1,40 @@
+"""What tests ask of processes: whether one is left, and the small programs that stand in for the product's parts."""
+
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from operations.processes.children import Part
+
+WAIT_SECONDS = 15.0
+
+
+def is_process_alive(pid: int) -> bool:
+    """A zombie that nobody reaped yet counts as dead."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def wait_until(claim: Callable[[], bool], *, what: str, seconds: float = WAIT_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if claim():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+def build_dummy_part(name: str, program: str, **settings: Any) -> Part:
+    """A part that runs ``program`` (Python source) and counts as healthy at once."""
+    settings.setdefault("is_healthy", say_healthy)
+    return Part(name=name, argv=(sys.executable, "-I", "-S", "-c", program), **settings)
+
+
+def say_healthy(_started_at: datetime) -> bool:
+    return True

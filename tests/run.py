@@ -1,0 +1,120 @@
+"""``make test``: the suite on SQLite, then its database tests on a temporary PostgreSQL; says what was skipped and why."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.postgres import PostgresUnavailable, kept_cluster
+
+ROOT = Path(__file__).resolve().parents[1]
+NO_TESTS_COLLECTED = 5
+ENVIRONMENT_KEPT = frozenset({"CHROMIUM_PATH"})
+ENVIRONMENT_DROPPED = ("JOBCTRL_", "TEMPORAL_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "OTEL_")
+SETTINGS_DROPPED = frozenset({"DATABASE_URL", "EMAIL_URL", "SECRET_KEY", "ALLOWED_HOSTS", "DEBUG", "LOG_LEVEL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one run of pytest came to."""
+
+    database: str
+    exit_code: int
+    passed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    skips: Counter[str] | None = None
+
+    @property
+    def is_good(self) -> bool:
+        return self.exit_code in (0, NO_TESTS_COLLECTED)
+
+    def describe(self) -> str:
+        skipped = sum((self.skips or Counter()).values())
+        return f"{self.database}: {self.passed} passed, {self.failed} failed, {skipped} skipped in {self.seconds:.0f} s"
+
+
+def main(arguments: list[str]) -> int:
+    sqlite = run_suite("SQLite", arguments=["-m", "not postgres and not bench", *arguments], environment={})
+    reports, missing = [sqlite], ""
+    if sqlite.exit_code != 2:  # interrupted by Ctrl-C
+        try:
+            with kept_cluster() as url:
+                options = ["-p", "tests.database_only", "-m", "not bench and (not browser or worker)"]
+                reports.append(
+                    run_suite("PostgreSQL", arguments=[*options, *arguments], environment={"DATABASE_URL": url})
+                )
+        except PostgresUnavailable as error:
+            missing = str(error)
+    print_summary(reports, missing=missing)
+    return 0 if all(report.is_good for report in reports) else 1
+
+
+def run_suite(database: str, *, arguments: list[str], environment: dict[str, str]) -> Report:
+    """One pytest in a throw-away workspace; its output is the terminal's."""
+    print(f"\n=== Tests on {database} ===", flush=True)
+    with tempfile.TemporaryDirectory(prefix="jobctrl-tests-") as folder:
+        results = Path(folder) / "results.xml"
+        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *arguments]
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=build_environment(Path(folder) / "home") | environment, stdin=subprocess.DEVNULL
+        )
+        while True:
+            try:
+                code = process.wait()
+                break
+            except KeyboardInterrupt:  # pytest has it too, and tidies up
+                continue
+        return read_report(results, database=database, exit_code=code)
+
+
+def build_environment(home: Path) -> dict[str, str]:
+    """The tests see none of the operator's own settings: neither those of the shell nor those of ``.env``."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ENVIRONMENT_KEPT or not (name in SETTINGS_DROPPED or name.startswith(ENVIRONMENT_DROPPED))
+    }
+    return inherited | {"JOBCTRL_HOME": str(home), "JOBCTRL_ENV_FILE": os.devnull}
+
+
+def read_report(results: Path, *, database: str, exit_code: int) -> Report:
+    """From pytest's JUnit file; only the exit code where there is none."""
+    if not results.exists():
+        return Report(database=database, exit_code=exit_code)
+    suites = ElementTree.parse(results).getroot()
+    cases = list(suites.iter("testcase"))
+    failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    skips = Counter(
+        skip.get("message", "").removeprefix("Skipped: ")
+        for case in cases
+        for skip in case.iter("skipped")
+        if skip.get("type") != "pytest.xfail"
+    )
+    return Report(
+        database=database,
+        exit_code=exit_code,
+        passed=len(cases) - len(failed) - sum(skips.values()),
+        failed=len(failed),
+        seconds=sum(float(suite.get("time", 0)) for suite in suites.iter("testsuite")),
+        skips=skips,
+    )
+
+
+def print_summary(reports: list[Report], *, missing: str) -> None:
+    print("\n=== Summary ===")
+    for report in reports:
+        print(report.describe())
+    if missing:
+        print(f"PostgreSQL: not run: {missing}")
+    for report in reports:
+        for reason, count in sorted((report.skips or Counter()).items()):
+            print(f"skipped on {report.database}, {count} x: {reason}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
