@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+from psycopg import sql
+
 from operations.processes.ports import LOOPBACK, choose_free_port
 
 DEBIAN_FOLDER = Path("/usr/lib/postgresql")
@@ -187,6 +190,22 @@ def kept_cluster() -> Iterator[str]:
         finally:
             keeper.stdin.close()
             keeper.wait()
+
+
+@contextmanager
+def own_database(url: str) -> Iterator[str]:
+    """A new database beside that of ``url``, for processes that a test starts; "" where ``url`` is not PostgreSQL's."""
+    if not url.startswith("postgres"):
+        yield ""
+        return
+    server = url.rpartition("/")[0]
+    name = f"own_{secrets.token_hex(6)}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield f"{server}/{name}"
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def main() -> int:

@@ -12,7 +12,6 @@ from django.db import connections
 
 from jobctrl.home import Home
 from operations.processes.children import Part
-from operations.processes.free_space import require_free_space
 from operations.processes.ports import LOOPBACK
 from operations.processes.supervisor import Supervisor
 from operations.processes.temporal_server import (
@@ -24,6 +23,7 @@ from operations.processes.temporal_server import (
 )
 from operations.processes.workspace_lock import hold_workspace
 from operations.queries import find_fresh_worker
+from operations.workspace import check_free_space, ensure_workspace
 
 WORKER_STOP_SECONDS = 20.0
 TEMPORAL_STOP_SECONDS = 10.0
@@ -44,15 +44,16 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False) -> It
     another thread.
 
     Raises:
-        HomeUnusable, DiskFull, AlreadyRunning, PortTaken, TemporalMissing, SupervisorError: each
-            message says what to do.
+        HomeUnusable, OperationsError (a full disk, a moved workspace), AlreadyRunning, PortTaken, TemporalMissing,
+            SupervisorError: each message says what to do.
     """
     home: Home = settings.JOBCTRL_HOME
     home.create()
-    require_free_space(home.root, minimum_mb=settings.JOBCTRL_MINIMUM_FREE_MB)
+    check_free_space()
     with hold_workspace(home.root):
         announce(f"workspace: {home.root}")
         call_command("migrate", interactive=False, verbosity=0)
+        ensure_workspace()
         connections.close_all()
         address, parts = _choose_parts(home)
         with Supervisor(home, parts, announce=announce, verbose=verbose) as supervisor:

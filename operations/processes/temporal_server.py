@@ -92,15 +92,6 @@ def read_kept_port(root: Path) -> int | None:
         return None
 
 
-def resolve_address(configured: str, *, port: int, root: Path) -> str | None:
-    """Where Temporal is for any command of this workspace: TEMPORAL_ADDRESS, else the embedded server's address;
-    ``None`` when its port is to be a free one and no server was ever started."""
-    if configured:
-        return configured
-    embedded = port or read_kept_port(root)
-    return f"{LOOPBACK}:{embedded}" if embedded else None
-
-
 def is_serving(address: str, *, tls: bool | TLSConfig = False) -> bool:
     """Whether the frontend answers gRPC's health check within three seconds. Not for a thread with a running loop."""
 

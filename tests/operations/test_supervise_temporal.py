@@ -27,7 +27,6 @@ from operations.processes.temporal_server import (
     ensure_retention,
     is_serving,
     read_retention,
-    resolve_address,
 )
 from tests.processes import is_process_alive, wait_until
 from tests.temporal import TemporalServer, running_temporal, start_temporal
@@ -173,23 +172,10 @@ def test_it_says_another_process_where_the_owner_cannot_be_seen(tmp_path: Path) 
 def test_it_keeps_a_free_port_for_the_workspace(tmp_path: Path) -> None:
     first = choose_port(tmp_path, wanted=0)
     assert choose_port(tmp_path, wanted=0) == first
-    assert resolve_address("", port=0, root=tmp_path) == f"127.0.0.1:{first}"
     with socket.create_server(("127.0.0.1", first)):
         other = choose_port(tmp_path, wanted=0)
     assert other != first
-    assert resolve_address("", port=0, root=tmp_path) == f"127.0.0.1:{other}"
-
-
-@pytest.mark.parametrize(
-    ("configured", "port", "address"),
-    [
-        ("temporal.example:7233", 7233, "temporal.example:7233"),
-        ("", 7300, "127.0.0.1:7300"),
-        ("", 0, None),
-    ],
-)
-def test_it_finds_temporal_for_other_commands(tmp_path: Path, configured: str, port: int, address: str | None) -> None:
-    assert resolve_address(configured, port=port, root=tmp_path) == address
+    assert choose_port(tmp_path, wanted=0) == other
 
 
 @pytest.mark.parametrize(

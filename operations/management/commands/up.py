@@ -6,14 +6,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from jobctrl.home import HomeUnusable
-from operations.processes.free_space import DiskFull
+from operations.errors import OperationsError
 from operations.processes.ports import PortTaken
 from operations.processes.product import run_product
 from operations.processes.supervisor import SupervisorError
 from operations.processes.temporal_server import TemporalMissing
 from operations.processes.workspace_lock import AlreadyRunning
 
-REFUSALS = (AlreadyRunning, DiskFull, HomeUnusable, PortTaken, SupervisorError, TemporalMissing)
+REFUSALS = (AlreadyRunning, HomeUnusable, OperationsError, PortTaken, SupervisorError, TemporalMissing)
 
 
 class Command(BaseCommand):

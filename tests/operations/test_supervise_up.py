@@ -1,0 +1,124 @@
+"""``manage.py up`` as its operator meets it: real Temporal, a real worker, real signals."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from operations.processes.ports import choose_free_port
+from tests.postgres import own_database
+from tests.processes import is_process_alive, wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+READY = "Everything is running"
+
+pytestmark = pytest.mark.worker
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Of a workspace of its own, on the database that this run of the suite is about."""
+    with own_database(os.environ.get("DATABASE_URL", "")) as url:
+        chosen = {"JOBCTRL_HOME": str(tmp_path / "home"), "JOBCTRL_TEMPORAL_PORT": "0", "SECRET_KEY": "of-a-test"}
+        yield {**os.environ, **chosen, **({"DATABASE_URL": url} if url else {})}
+
+
+def build_command() -> list[str]:
+    return [sys.executable, str(ROOT / "manage.py"), "up"]
+
+
+@contextmanager
+def running_up(environment: dict[str, str]) -> Iterator[tuple["subprocess.Popen[str]", list[str]]]:
+    """The process and what it printed until everything was running."""
+    with subprocess.Popen(
+        build_command(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as up:
+        assert up.stdout is not None
+        lines = []
+        try:
+            for line in up.stdout:
+                lines.append(line.rstrip())
+                if line.startswith(READY):
+                    break
+            else:
+                pytest.fail("up ended before everything was running:\n" + "\n".join(lines))
+            yield up, lines
+        finally:
+            up.kill()
+
+
+def read_pids(lines: list[str]) -> list[int]:
+    return [int(pid) for line in lines for pid in re.findall(r"running.*\(pid (\d+)", line)]
+
+
+def run_up(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(build_command(), capture_output=True, text=True, env=environment, timeout=60, check=False)
+
+
+def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path: Path) -> None:
+    with running_up(environment) as (up, lines):
+        pids = read_pids(lines)
+        assert [line.split(":")[0] for line in lines[:3]] == ["workspace", "temporal", "worker"]
+        assert len(pids) == 2
+        assert all(map(is_process_alive, pids))
+
+        second = run_up(environment)
+        assert second.returncode == 1
+        assert f"already running on {tmp_path}/home (pid {up.pid})" in second.stderr
+        assert all(map(is_process_alive, pids))
+
+        up.send_signal(signal.SIGTERM)
+        output, _ = up.communicate(timeout=60)
+        assert up.returncode == 0
+        assert output.split("\n")[:3] == ["worker: stopped", "temporal: stopped", "Stopped."]
+    assert not any(map(is_process_alive, pids))
+    assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
+
+
+def test_sigkill_leaves_no_process_and_it_starts_again(environment: dict[str, str]) -> None:
+    with running_up(environment) as (up, lines):
+        first = read_pids(lines)
+        up.kill()
+    wait_until(lambda: not any(map(is_process_alive, first)), what="Temporal and the worker of the killed up are gone")
+    with running_up(environment) as (up, lines):
+        second = read_pids(lines)
+        up.send_signal(signal.SIGINT)
+        assert up.wait(60) == 0
+    assert len(second) == 2
+    assert set(first).isdisjoint(second)
+
+
+def test_it_says_who_has_its_port(environment: dict[str, str]) -> None:
+    port = choose_free_port()
+    program = (
+        f"import socket, sys; s = socket.create_server(('127.0.0.1', {port})); print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        refused = run_up({**environment, "JOBCTRL_TEMPORAL_PORT": str(port)})
+        assert refused.returncode == 1
+        assert f"Port {port} on 127.0.0.1, wanted for Temporal, is taken by pid {other.pid}" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("JOBCTRL_HOME", "/proc/jobctrl", "JOBCTRL_HOME /proc/jobctrl cannot be written"),
+        ("JOBCTRL_MINIMUM_FREE_MB", str(10**9), "MB are needed before work starts"),
+    ],
+)
+def test_it_starts_nothing_where_it_could_not_work(
+    environment: dict[str, str], setting: str, value: str, message: str
+) -> None:
+    refused = run_up({**environment, setting: value})
+    assert refused.returncode == 1
+    assert message in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert "running" not in refused.stdout
