@@ -1,0 +1,5 @@
+"""What one posting page says."""
+
+from discovery.pages.extract import extract_page
+
+__all__ = ["extract_page"]
