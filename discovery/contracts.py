@@ -182,7 +182,7 @@ class ProfileDocument:
         if self.summary:
             yield Evidence("summary", "summary", self.summary)
         for item in self.experience:
-            head = f"{item.position}, {item.organization}" if item.organization else item.position
+            head = ", ".join(part for part in (item.position, item.organization) if part)
             text = ". ".join(part for part in (head, item.summary, ", ".join(item.keywords)) if part)
             yield Evidence(item.id, "experience", text)
             for bullet in item.bullets:

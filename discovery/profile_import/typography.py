@@ -1,0 +1,35 @@
+"""Text as typed by people: cleaned for keeping, folded for comparing."""
+
+import unicodedata
+
+# Joiners carry meaning in Persian, Indic scripts and emoji; all other format characters are invisible noise.
+_JOINERS = "\u200c\u200d"
+
+_FOLDED = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "…": "...",
+        "\u00ad": "",
+    }
+)
+
+
+def clean_text(text: str) -> str:
+    """One line without control or invisible characters; runs of blanks become one space."""
+    kept: list[str] = []
+    for character in text:
+        category = unicodedata.category(character)
+        if category in ("Cc", "Zl", "Zp"):
+            kept.append(" ")
+        elif category == "Cf" and character not in _JOINERS:
+            continue
+        elif category != "Cs":
+            kept.append(character)
+    return " ".join("".join(kept).split()).strip(_JOINERS + " ")
+
+
+def fold_text(text: str) -> str:
+    """The form in which two texts are equal when only spacing, quotes or dashes differ. Case is kept."""
+    return clean_text(unicodedata.normalize("NFC", text).translate(_FOLDED))
