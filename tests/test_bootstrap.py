@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -185,3 +186,9 @@ def test_it_installs_on_debian_only(
 def test_it_reads_one_setting_of_a_file(tmp_path: Path, line: str, value: str) -> None:
     (tmp_path / ".env").write_text(f"DEBUG=1\n{line}\n")
     assert read_setting(tmp_path / ".env", "CHROMIUM_PATH") == value
+
+
+def test_every_setting_is_in_the_example_file() -> None:
+    read = set(re.findall(r"\benv\.\w+\(\s*\"([A-Z_]+)\"", (ROOT / "jobctrl" / "settings.py").read_text()))
+    shown = set(re.findall(r"^# ?([A-Z_]+)=", (ROOT / ".env.example").read_text(), flags=re.MULTILINE))
+    assert shown == read - {"JOBCTRL_ENV_FILE"}
