@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jobctrl.bootstrap.browser import ensure_browser, find_chromium, may_install, read_setting
+from jobctrl.bootstrap.browser import ensure_browser, find_chromium, has_cjk_font, may_install, read_setting
 from jobctrl.bootstrap.environment import BootstrapError, compute_digest, ensure_environment, require_python
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -162,6 +162,17 @@ def test_it_installs_or_names_debians_packages(
     asked = (programs / "asked").read_text().splitlines() if is_root else []
     install = "install --yes --no-install-recommends chromium fonts-noto-cjk"
     assert asked == ([install, "update", install] if is_root else [])
+
+
+def test_it_finds_a_font_without_fontconfigs_program(
+    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    fonts = tmp_path / "fonts"
+    assert not has_cjk_font((fonts,))
+    (fonts / "opentype").mkdir(parents=True)
+    (fonts / "opentype" / "NotoSansCJK-Regular.ttc").touch()
+    assert has_cjk_font((fonts,))
 
 
 @pytest.mark.parametrize(("text", "allowed"), [("ID=debian\n", True), ("ID=ubuntu\nID_LIKE=debian\n", False)])

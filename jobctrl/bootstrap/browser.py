@@ -14,6 +14,7 @@ from pathlib import Path
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FONT_PACKAGE = "fonts-noto-cjk"
 BROWSER_PACKAGE = "chromium"
+FONT_FOLDERS = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".local" / "share" / "fonts")
 
 
 def find_chromium(root: Path) -> str | None:
@@ -30,11 +31,13 @@ def read_chosen_path(root: Path) -> str:
     return os.environ.get("CHROMIUM_PATH") or read_setting(root / ".env", "CHROMIUM_PATH")
 
 
-def has_cjk_font() -> bool:
-    """Whether fontconfig knows a Japanese font; where there is no fontconfig there is none to find on Linux."""
+def has_cjk_font(folders: tuple[Path, ...] = FONT_FOLDERS) -> bool:
+    """Whether fontconfig knows a Japanese font; where its program is missing, whether a font file says CJK."""
+    if sys.platform == "darwin":  # ships such fonts
+        return True
     program = shutil.which("fc-list")
     if program is None:
-        return sys.platform == "darwin"  # ships such fonts
+        return any("cjk" in file.name.lower() for folder in folders for file in folder.rglob("*.[to]t[cf]"))
     answer = subprocess.run([program, ":lang=ja", "family"], capture_output=True, timeout=30, check=False)
     return bool(answer.stdout.strip())
 

@@ -104,6 +104,25 @@ def test_a_second_ctrl_c_kills_what_is_left(home: Home) -> None:
     assert not is_process_alive(pid)
 
 
+def test_ctrl_c_while_it_starts_leaves_nothing(home: Home) -> None:
+    parts = [build_dummy_part("first", SLEEP), build_dummy_part("slow", SLEEP, is_healthy=lambda _: False)]
+    supervisor = Supervisor(home, parts, announce=print)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        supervisor.__enter__()
+    assert not any(map(is_process_alive, supervisor.pids.values()))
+
+
+def test_it_goes_on_when_its_terminal_is_gone(home: Home) -> None:
+    def refuse(_line: str) -> None:
+        raise BrokenPipeError
+
+    with Supervisor(home, [build_dummy_part("p", SLEEP)], announce=refuse) as supervisor:
+        pid = supervisor.pids["p"]
+        assert is_process_alive(pid)
+    assert not is_process_alive(pid)
+
+
 def test_it_kills_what_a_dead_part_left_behind(home: Home) -> None:
     program = (
         "import subprocess, sys, time\n"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from operations.processes.ports import choose_free_port
+from operations.processes.temporal_server import is_serving
 from tests.postgres import own_database
 from tests.processes import is_process_alive, wait_until
 
@@ -92,6 +93,20 @@ def test_sigkill_leaves_no_process_and_it_starts_again(environment: dict[str, st
         assert up.wait(60) == 0
     assert len(second) == 2
     assert set(first).isdisjoint(second)
+
+
+def test_it_starts_a_killed_temporal_again_where_the_worker_looks_for_it(environment: dict[str, str]) -> None:
+    with running_up(environment) as (up, lines):
+        temporal, worker = read_pids(lines)
+        (address,) = re.findall(r"temporal: running at (\S+)", "\n".join(lines))
+        os.kill(temporal, signal.SIGKILL)
+        wait_until(lambda: not is_serving(address), what="Temporal is gone")
+        wait_until(lambda: is_serving(address), what="Temporal is back at its address")
+        assert is_process_alive(worker)
+        up.send_signal(signal.SIGTERM)
+        output, _ = up.communicate(timeout=60)
+    assert "temporal: ended with exit code -9; starting it again in 0.5 s" in output
+    assert not is_process_alive(worker)
 
 
 def test_it_says_who_has_its_port(environment: dict[str, str]) -> None:
