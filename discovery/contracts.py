@@ -1,10 +1,12 @@
-"""Plain data that discovery shares with the apps above it. Standard library only."""
+"""Plain data that discovery shares with the apps above it. Standard library and the engine's contracts only."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+
+from operations.contracts import ExecutionRef
 
 
 class WorkMode(StrEnum):
@@ -242,3 +244,67 @@ class PageContent:
     active: ActiveState = ActiveState.UNKNOWN
     evidence: str = ""
     warnings: tuple[str, ...] = field(default=())
+
+
+# --- the discovery run -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DiscoverInput:
+    """``families`` limits the run; empty = every family with an enabled source."""
+
+    profile_version: int
+    workspace_identity: str
+    tenant_id: str = "local"
+    families: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanInput:
+    execution_ref: ExecutionRef
+    families: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DiscoveryPlan:
+    """The families to crawl, in order, and how many of them at once."""
+
+    families: tuple[str, ...]
+    parallel: int
+
+
+@dataclass(frozen=True)
+class FamilyInput:
+    execution_ref: ExecutionRef
+    family: str
+    workspace_identity: str
+
+
+@dataclass(frozen=True)
+class FamilyReport:
+    family: str
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class FanoutInput:
+    execution_ref: ExecutionRef
+    profile_version: int
+    workspace_identity: str
+
+
+@dataclass(frozen=True)
+class FanoutReport:
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class DiscoveryEnd:
+    execution_ref: ExecutionRef
+    error_code: str
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class DiscoverResult:
+    counts: dict[str, int]

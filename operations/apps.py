@@ -1,6 +1,22 @@
 from django.apps import AppConfig
+from django.core.checks import register
+from django.db.models.signals import post_migrate
+from django.utils.module_loading import autodiscover_modules
+
+#: The small modules in which each app declares itself to the engine, in the order they are read.
+DECLARATIONS = ("events", "stored_settings", "stages", "projections", "reconcilers", "health")
 
 
 class OperationsConfig(AppConfig):
     name = "operations"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from operations import checks
+        from operations.eventlog.guards import install_guards
+
+        for module in DECLARATIONS:
+            autodiscover_modules(module)
+        post_migrate.connect(lambda **_: install_guards(), sender=self, weak=False)
+        register(checks.check_guards, "database")
+        register(checks.check_stages)

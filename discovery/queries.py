@@ -1,0 +1,97 @@
+"""Reads of discovery for the apps above it: contracts outside, querysets inside."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from discovery.contracts import ActiveState, ProfileDocument
+from discovery.models import CandidateProfile, Job, PostingContentSnapshot
+from discovery.profile_import import load_profile
+from operations.errors import MissingInput
+
+
+@dataclass(frozen=True, slots=True)
+class PostingText:
+    """A posting as stages read it: its newest snapshot and the facts beside it."""
+
+    job_id: UUID
+    title: str
+    company: str
+    location: str
+    mode: str
+    url: str
+    apply_url: str
+    description: str
+    snapshot_version: int
+    quarantined: bool
+    is_closed: bool
+
+
+def get_newest_profile_version() -> int:
+    """Raises ``MissingInput`` where no profile was imported yet."""
+    version = CandidateProfile.objects.order_by("-version").values_list("version", flat=True).first()
+    if version is None:
+        raise MissingInput("There is no candidate profile yet. Run: manage.py import_profile FILE")
+    return int(version)
+
+
+def find_newest_profile_version() -> int:
+    return CandidateProfile.objects.order_by("-version").values_list("version", flat=True).first() or 0
+
+
+def get_profile(version: int) -> ProfileDocument:
+    row = CandidateProfile.objects.filter(version=version).first()
+    if row is None:
+        raise MissingInput(f"Profile version {version} does not exist.")
+    return load_profile(row.document)
+
+
+def find_posting(job_id: UUID) -> PostingText | None:
+    """Two index lookups; ``None`` without a snapshot."""
+    job = Job.objects.filter(id=job_id).defer("source_description").first()
+    snapshot = PostingContentSnapshot.objects.filter(job_id=job_id).order_by("-version").first()
+    if job is None or snapshot is None:
+        return None
+    return PostingText(
+        job.id,
+        job.title,
+        job.company,
+        job.location,
+        job.mode,
+        job.url,
+        snapshot.apply_url,
+        snapshot.description,
+        snapshot.version,
+        snapshot.quarantined,
+        job.active_state == ActiveState.CLOSED,
+    )
+
+
+def get_posting(job_id: UUID) -> PostingText:
+    found = find_posting(job_id)
+    if found is None:
+        raise MissingInput("This job has no content yet; enrich it first.")
+    return found
+
+
+def find_posting_refusal(job_id: UUID, *, needs_trust: bool) -> str:
+    """Why a stage must not work on this posting now: a bounded code, or ""."""
+    state = Job.objects.filter(id=job_id).values_list("active_state", flat=True).first()
+    if state == ActiveState.CLOSED:
+        return "POSTING_CLOSED"
+    if not needs_trust:
+        return ""
+    quarantined = (
+        PostingContentSnapshot.objects.filter(job_id=job_id)
+        .order_by("-version")
+        .values_list("quarantined", flat=True)
+        .first()
+    )
+    return "LOW_CONFIDENCE" if quarantined else ""
+
+
+def is_deleted(job_id: UUID) -> bool:
+    return Job.objects.filter(id=job_id, deleted_at__isnull=False).exists()
+
+
+def find_job_url(job_id: UUID) -> str:
+    return Job.objects.filter(id=job_id).values_list("url", flat=True).first() or ""

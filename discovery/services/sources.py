@@ -1,0 +1,82 @@
+"""The source registry: which boards are crawled."""
+
+from django.conf import settings
+from django.utils import timezone
+
+from discovery.events import SourceRegistryEntryCreated, SourceStateChanged
+from discovery.models import SourceRegistryEntry
+from discovery.sources.base import check_board_token, get_source
+from discovery.sources.bundled import FAMILY, list_bundled_boards
+from operations.database import writer
+from operations.errors import OperationsError
+from operations.eventlog import append
+
+
+class SourceRefused(OperationsError):
+    """The source cannot be registered."""
+
+    code = "source_refused"
+
+
+def register_source(kind: str, board: str, *, base_url: str = "", label: str = "") -> str:
+    """Add one board to what is crawled; returns its id, "kind:board". Adding it again changes nothing.
+
+    Raises ``SourceRefused`` naming the field and the reason. ``base_url`` is for self-hosted boards;
+    a private address also needs ``JOBCTRL_ALLOW_PRIVATE_HOSTS``.
+    """
+    try:
+        source = get_source(kind)
+    except LookupError as error:
+        raise SourceRefused(f"kind: {error}") from None
+    try:
+        check_board_token(board)
+    except ValueError as error:
+        raise SourceRefused(f"board: {error}") from None
+    if base_url and not base_url.startswith(("https://", "http://")):
+        raise SourceRefused("base_url: it must start with https:// or http://")
+    return _create(f"{kind}:{board}", kind, board, source.family, base_url.rstrip("/"), label)
+
+
+def register_bundled_sources() -> list[str]:
+    """Register the sample boards that ship with the project, as the family ``bundled``."""
+    return [
+        _create(f"{FAMILY}:{board.kind}-{board.board}", board.kind, board.board, FAMILY, "", board.company)
+        for board in list_bundled_boards()
+    ]
+
+
+def _create(source_id: str, kind: str, board: str, family: str, base_url: str, label: str) -> str:
+    now = timezone.now()
+    with writer():
+        _, created = SourceRegistryEntry.objects.get_or_create(
+            id=source_id,
+            defaults={
+                "tenant_id": settings.TENANT_ID,
+                "kind": kind,
+                "board": board,
+                "family": family,
+                "base_url": base_url,
+                "label": label[:120],
+                "created_at": now,
+                "updated_at": now,
+            },
+        )
+        if created:
+            append(SourceRegistryEntryCreated(source_id=source_id, kind=kind, family=family))
+    return source_id
+
+
+def set_source_enabled(source_id: str, *, enabled: bool) -> None:
+    with writer():
+        SourceRegistryEntry.objects.filter(id=source_id).update(enabled=enabled, updated_at=timezone.now())
+
+
+def record_source_state(source_id: str, *, state: str, error_code: str = "") -> None:
+    """Note how a source answered; an event only where that changed. Joins the caller's ``writer()``."""
+    with writer():
+        entry = SourceRegistryEntry.objects.get(id=source_id)
+        if entry.state == state and entry.error_code == error_code:
+            return
+        append(SourceStateChanged(source_id=source_id, from_state=entry.state, to_state=state, error_code=error_code))
+        entry.state, entry.error_code, entry.updated_at = state, error_code, timezone.now()
+        entry.save(update_fields=["state", "error_code", "updated_at"])

@@ -1,0 +1,87 @@
+"""Reads of materials: the newest accepted documents and their files."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+
+from materials.artifact_files import ArtifactFiles
+from materials.contracts import LetterDocument, ResumeDocument
+from materials.models import Artifact, CoverLetter, TailoredResume
+from operations.documents import load_document
+from operations.errors import MissingInput
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentResume:
+    version: int
+    profile_version: int
+    document: ResumeDocument
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentLetter:
+    version: int
+    document: LetterDocument
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRow:
+    """One registered file; ``relative_path`` is below ``JOBCTRL_HOME/artifacts``."""
+
+    id: UUID
+    job_id: UUID
+    kind: str
+    sha256: str
+    size: int
+    pages: int
+    relative_path: str
+
+
+def get_artifact_files() -> ArtifactFiles:
+    return ArtifactFiles(settings.JOBCTRL_HOME.artifacts)
+
+
+def find_resume_version(job_id: UUID) -> int:
+    rows = TailoredResume.objects.filter(job_id=job_id).order_by("-version")
+    return rows.values_list("version", flat=True).first() or 0
+
+
+def find_letter_version(job_id: UUID) -> int:
+    rows = CoverLetter.objects.filter(job_id=job_id).order_by("-version")
+    return rows.values_list("version", flat=True).first() or 0
+
+
+def find_artifact_version(job_id: UUID) -> int:
+    return Artifact.objects.filter(job_id=job_id).order_by("-version").values_list("version", flat=True).first() or 0
+
+
+def get_resume(job_id: UUID) -> CurrentResume:
+    row = TailoredResume.objects.filter(job_id=job_id).order_by("-version").first()
+    if row is None:
+        raise MissingInput("This job has no tailored resume yet; tailor it first.")
+    return CurrentResume(row.version, row.profile_version, load_document(ResumeDocument, row.document))
+
+
+def get_letter(job_id: UUID) -> CurrentLetter:
+    row = CoverLetter.objects.filter(job_id=job_id).order_by("-version").first()
+    if row is None:
+        raise MissingInput("This job has no cover letter yet; write it first.")
+    return CurrentLetter(row.version, load_document(LetterDocument, row.document))
+
+
+def filter_registered(hashes: Iterable[str]) -> set[str]:
+    """Those of the given hashes that some artifact row names."""
+    return set(Artifact.objects.filter(sha256__in=list(hashes)).values_list("sha256", flat=True))
+
+
+def list_artifacts(job_ids: Iterable[UUID] | None = None) -> list[ArtifactRow]:
+    """The newest 1,000 files, of some jobs or of all."""
+    rows = Artifact.objects.order_by("-created_at", "id")
+    if job_ids is not None:
+        rows = rows.filter(job_id__in=list(job_ids))
+    return [
+        ArtifactRow(row.id, row.job_id, row.kind, row.sha256, row.size, row.pages, row.relative_path)
+        for row in rows[:1000]
+    ]

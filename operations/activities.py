@@ -1,0 +1,171 @@
+"""The engine's activities. Types are literal and per stage: telemetry may not read arguments."""
+
+from collections import Counter
+from collections.abc import Callable
+from uuid import UUID
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, CancelledError
+
+from operations import queries
+from operations.contracts import (
+    BatchReport,
+    ErrorCode,
+    StageBatchInput,
+    StageJobInput,
+    StageName,
+    StageReport,
+    StageState,
+    StepKind,
+    WorkflowOutcome,
+    WorkflowStart,
+)
+from operations.errors import WorkspaceMismatch
+from operations.services import runs
+from operations.services.steps import recorded_step
+from operations.stage_engine import Owner, StageContext, work_job
+from operations.workspace import ensure_workspace
+
+
+def is_canceled_by_operator() -> bool:
+    """The run was asked to stop; a worker that shuts down is not that."""
+    details = activity.cancellation_details()
+    return activity.is_cancelled() and not (details is not None and details.worker_shutdown)
+
+
+def must_stop() -> bool:
+    return activity.is_cancelled() or activity.is_worker_shutdown()
+
+
+def raise_if_stopped() -> None:
+    """Between items of a batch: leave by cancellation, or hand the rest to the next worker."""
+    if is_canceled_by_operator():
+        raise CancelledError("canceled between items")
+    if must_stop():
+        raise ApplicationError("This worker is shutting down; the rest is done by the next.", type="worker_shutdown")
+
+
+def check_workspace(identity: str) -> None:
+    """Work that was dispatched for another workspace is never adopted."""
+    if identity != ensure_workspace().identity:
+        raise WorkspaceMismatch
+
+
+def read_owner() -> Owner:
+    info = activity.info()
+    return Owner(info.workflow_id or "", info.workflow_run_id or "", info.attempt)
+
+
+def run_job(stage: StageName, given: StageJobInput) -> StageReport:
+    """One job; a retryable failure raises, so that Temporal's policy times the next attempt."""
+    check_workspace(given.workspace_identity)
+    context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
+    result = work_job(UUID(given.job_id), stage, context)
+    report = result.report
+    if report.state == StageState.CANCELED and is_canceled_by_operator():
+        raise CancelledError("canceled before publishing")
+    if report.state in (StageState.FAILED, StageState.EXHAUSTED):
+        raise ApplicationError(
+            result.message or f"{stage} failed.", type=report.code, non_retryable=not result.retryable
+        )
+    return report
+
+
+def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
+    """Many jobs; each ends with its own typed outcome and none stops its peers.
+
+    Retryable failures are tried again within the batch by the next Temporal attempt only where
+    one is left; the last attempt reports them.
+    """
+    check_workspace(given.workspace_identity)
+    context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
+    job_ids = queries.list_stage_candidates(
+        stage,
+        job_ids=None if given.job_ids is None else [UUID(job_id) for job_id in given.job_ids],
+        execution_ref=given.execution_ref,
+        limit=given.limit,
+    )
+    counts: Counter[str] = Counter()
+    failures: list[StageReport] = []
+    again = False
+    for job_id in job_ids:
+        raise_if_stopped()
+        result = work_job(job_id, stage, context)
+        counts[result.report.state] += 1
+        again = again or result.retryable
+        if result.report.state in (StageState.FAILED, StageState.EXHAUSTED) and len(failures) < 25:
+            failures.append(result.report)
+    if again and activity.info().attempt < 3:
+        raise ApplicationError(
+            f"{counts[StageState.FAILED]} jobs failed in {stage} and will be tried again.",
+            type=ErrorCode.TRANSIENT_NETWORK,
+        )
+    return BatchReport(stage, dict(counts), tuple(failures))
+
+
+@activity.defn(name="enrich_jobs", no_thread_cancel_exception=True)
+def enrich_jobs(given: StageBatchInput) -> BatchReport:
+    """Over a whole execution this is its enrichment pass, a pipeline step of its own."""
+    if given.execution_ref is None or given.job_ids is not None:
+        return run_batch(StageName.ENRICH, given)
+    with recorded_step(given.execution_ref, StepKind.ENRICHMENT_PASS, attempt=activity.info().attempt) as counts:
+        report = run_batch(StageName.ENRICH, given)
+        counts.update(report.counts)
+    return report
+
+
+@activity.defn(name="score_jobs", no_thread_cancel_exception=True)
+def score_jobs(given: StageBatchInput) -> BatchReport:
+    return run_batch(StageName.SCORE, given)
+
+
+@activity.defn(name="tailor_jobs", no_thread_cancel_exception=True)
+def tailor_jobs(given: StageBatchInput) -> BatchReport:
+    return run_batch(StageName.TAILOR, given)
+
+
+@activity.defn(name="cover_jobs", no_thread_cancel_exception=True)
+def cover_jobs(given: StageBatchInput) -> BatchReport:
+    return run_batch(StageName.COVER, given)
+
+
+@activity.defn(name="score_job", no_thread_cancel_exception=True)
+def score_job(given: StageJobInput) -> StageReport:
+    return run_job(StageName.SCORE, given)
+
+
+@activity.defn(name="tailor_job", no_thread_cancel_exception=True)
+def tailor_job(given: StageJobInput) -> StageReport:
+    return run_job(StageName.TAILOR, given)
+
+
+@activity.defn(name="cover_job", no_thread_cancel_exception=True)
+def cover_job(given: StageJobInput) -> StageReport:
+    return run_job(StageName.COVER, given)
+
+
+@activity.defn(name="pdf_job", no_thread_cancel_exception=True)
+def pdf_job(given: StageJobInput) -> StageReport:
+    return run_job(StageName.PDF, given)
+
+
+@activity.defn(name="select_jobs", no_thread_cancel_exception=True)
+def select_jobs(stage: str, limit: int) -> list[str]:
+    """Ids of the jobs eligible for a stage, for a workflow that works on them one by one."""
+    return [str(job_id) for job_id in queries.list_stage_candidates(StageName(stage), limit=limit)]
+
+
+@activity.defn(name="record_workflow_started", no_thread_cancel_exception=True)
+def record_workflow_started(start: WorkflowStart) -> None:
+    runs.record_started(start)
+
+
+@activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)
+def record_workflow_outcome(outcome: WorkflowOutcome) -> None:
+    runs.record_outcome(outcome)
+
+
+ACTIVITIES: list[Callable[..., object]] = [
+    enrich_jobs, score_jobs, tailor_jobs, cover_jobs, score_job, tailor_job, cover_job, pdf_job, select_jobs,
+    record_workflow_started, record_workflow_outcome,
+]  # fmt: skip

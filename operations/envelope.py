@@ -1,0 +1,98 @@
+"""The envelope of every workflow: started marker, work, and exactly one end on every path.
+
+Imported by workflow code inside the sandbox: standard library, temporalio and contracts only.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError, is_cancelled_exception
+
+from operations.contracts import ErrorCode, ExecutionRef, RunStatus, WorkflowOutcome, WorkflowStart
+
+with workflow.unsafe.imports_passed_through():
+    from operations import policies
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What the body reports of its end beside its result: bounded facts for the Runs page."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    failure: ApplicationError | None = None
+
+
+def read_execution_ref(tenant_id: str) -> ExecutionRef:
+    info = workflow.info()
+    return ExecutionRef(tenant_id, info.workflow_id, info.run_id)
+
+
+async def run_enveloped(
+    body: Callable[[], Awaitable[tuple[T, Ending]]],
+    *,
+    summary: dict[str, str],
+) -> T:
+    """Run a workflow's body between its two control writes.
+
+    A plain exception becomes a non-retryable ``internal`` failure: left alone it would keep the
+    workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
+    """
+    info = workflow.info()
+    await _control(
+        "record_workflow_started",
+        WorkflowStart(info.workflow_id, info.run_id, info.workflow_type, summary, info.continued_run_id or ""),
+    )
+    try:
+        result, ending = await body()
+    except BaseException as error:
+        if not isinstance(error, Exception | asyncio.CancelledError):
+            raise
+        if is_cancelled_exception(error):
+            await _record_end(RunStatus.CANCELED, reason_code="cancel_requested")
+            raise
+        failure = _as_failure(error)
+        await _record_end(RunStatus.FAILED, error_code=failure.type or ErrorCode.INTERNAL)
+        raise failure from None
+    if ending.failure is not None:
+        await _record_end(RunStatus.FAILED, error_code=ending.failure.type or "", facts=ending.facts)
+        raise ending.failure
+    await _record_end(RunStatus.SUCCEEDED, facts=ending.facts)
+    return result
+
+
+def _as_failure(error: BaseException) -> ApplicationError:
+    cause = error.cause if isinstance(error, ActivityError) else error
+    if isinstance(cause, ApplicationError):
+        return ApplicationError(cause.message, type=cause.type, non_retryable=True)
+    if isinstance(cause, FailureError):
+        return ApplicationError("An activity did not finish in time.", type="activity_timeout", non_retryable=True)
+    return ApplicationError(f"The workflow raised {type(error).__name__}.", type=ErrorCode.INTERNAL, non_retryable=True)
+
+
+async def _record_end(
+    status: RunStatus, *, error_code: str = "", reason_code: str = "", facts: dict[str, str] | None = None
+) -> None:
+    info = workflow.info()
+    outcome = WorkflowOutcome(
+        info.workflow_id,
+        info.run_id,
+        info.workflow_type,
+        status,
+        error_code=error_code,
+        reason_code=reason_code,
+        result=facts or {},
+    )
+    # A canceled run must still record its end, so the write is shielded from the cancellation.
+    await asyncio.shield(_control("record_workflow_outcome", outcome))
+
+
+async def _control(name: str, argument: WorkflowStart | WorkflowOutcome) -> None:
+    await workflow.execute_local_activity(name, argument, **policies.CONTROL)
+
+
+__all__ = ["CancelledError", "Ending", "read_execution_ref", "run_enveloped"]

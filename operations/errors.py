@@ -1,0 +1,81 @@
+"""The engine's exception tree. A class's docstring is its default message; retryability is in the type."""
+
+from operations.contracts import ErrorCode
+
+MESSAGE_LIMIT = 300
+
+
+class OperationsError(Exception):
+    """Something in the engine went wrong."""
+
+    code: str = ErrorCode.INTERNAL
+    retryable: bool = False
+
+    def __init__(self, message: str = "", *, code: str = "") -> None:
+        self.message = (message or (type(self).__doc__ or "")).strip()[:MESSAGE_LIMIT]
+        if code:
+            self.code = code
+        super().__init__(self.message)
+
+
+class StageError(OperationsError):
+    """The stage could not be finished for this job."""
+
+
+class LeaseLost(StageError):
+    """Another attempt owns this stage now; this one must not publish."""
+
+    code = "LEASE_LOST"
+
+
+class StageCanceled(StageError):
+    """The run was canceled before this stage published its result."""
+
+    code = "CANCELED"
+
+
+class IllegalTransition(StageError):
+    """The stage cannot go from its present state to the one asked for."""
+
+    code = "ILLEGAL_TRANSITION"
+
+
+class StageFailure(StageError):
+    """The stage failed; a retry would end the same way."""
+
+
+class TransientStageFailure(StageFailure):
+    """The stage failed for a reason that may pass; it will be tried again."""
+
+    code = ErrorCode.TRANSIENT_NETWORK
+    retryable = True
+
+
+class WorkspaceMismatch(OperationsError):
+    """This work belongs to another workspace and is not adopted."""
+
+    code = ErrorCode.CONFIGURATION
+
+
+class NotConfigured(OperationsError):
+    """Something must be set up first."""
+
+    code = ErrorCode.CONFIGURATION
+
+
+class MissingInput(OperationsError):
+    """Something that this work needs does not exist."""
+
+    code = ErrorCode.MISSING_INPUT
+
+
+class InvalidSetting(OperationsError):
+    """The value was refused."""
+
+    code = "invalid_setting"
+
+
+class WorkerUnavailable(OperationsError):
+    """No worker is ready, or Temporal cannot be reached."""
+
+    code = "worker_runtime_unavailable"

@@ -1,0 +1,62 @@
+"""Database guards that keep ``job_events`` append-only.
+
+Installed after every ``migrate``: altering the table on SQLite rebuilds it and silently drops its triggers.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+REFUSAL = "job_events is append-only"
+_NAMES = ("job_events_no_update", "job_events_no_delete", "job_events_no_truncate")
+
+_SQLITE = (
+    f"CREATE TRIGGER IF NOT EXISTS job_events_no_update BEFORE UPDATE ON job_events "
+    f"BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END",
+    f"CREATE TRIGGER IF NOT EXISTS job_events_no_delete BEFORE DELETE ON job_events "
+    f"BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END",
+)
+_POSTGRES = (
+    f"CREATE OR REPLACE FUNCTION job_events_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+    f"$$ BEGIN RAISE EXCEPTION '{REFUSAL}'; END $$",
+    "CREATE OR REPLACE TRIGGER job_events_no_update BEFORE UPDATE ON job_events "
+    "FOR EACH ROW EXECUTE FUNCTION job_events_refuse()",
+    "CREATE OR REPLACE TRIGGER job_events_no_delete BEFORE DELETE ON job_events "
+    "FOR EACH ROW EXECUTE FUNCTION job_events_refuse()",
+    "CREATE OR REPLACE TRIGGER job_events_no_truncate BEFORE TRUNCATE ON job_events "
+    "FOR EACH STATEMENT EXECUTE FUNCTION job_events_refuse()",
+)
+
+
+def install_guards() -> None:
+    """Idempotent; does nothing where the table does not exist yet."""
+    if "job_events" not in connection.introspection.table_names():
+        return
+    with connection.cursor() as cursor:
+        for statement in _POSTGRES if connection.vendor == "postgresql" else _SQLITE:
+            cursor.execute(statement)
+
+
+def list_missing_guards() -> list[str]:
+    wanted = _NAMES if connection.vendor == "postgresql" else _NAMES[:2]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT tgname FROM pg_trigger WHERE tgrelid = 'job_events'::regclass AND tgenabled <> 'D'")
+        else:
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'job_events'")
+        present = {row[0] for row in cursor.fetchall()}
+    return [name for name in wanted if name not in present]
+
+
+@contextmanager
+def lift_guards() -> Iterator[None]:
+    """For the tests' flush only: the guards are gone inside the block."""
+    with connection.cursor() as cursor:
+        for name in _NAMES:
+            suffix = " ON job_events" if connection.vendor == "postgresql" else ""
+            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{suffix}")
+    try:
+        yield
+    finally:
+        install_guards()

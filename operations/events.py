@@ -1,0 +1,216 @@
+"""Event types that the engine emits."""
+
+from uuid import UUID
+
+from operations.eventlog.registry import Event, JobEvent, event
+
+
+@event("StageStarted")
+class StageStarted(JobEvent):
+    job_id: UUID
+    stage: str
+    attempt: int
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageCompleted")
+class StageCompleted(JobEvent):
+    job_id: UUID
+    stage: str
+    attempt: int
+    duration_ms: int
+    reused: bool = False
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageFailed")
+class StageFailed(JobEvent):
+    job_id: UUID
+    stage: str
+    attempt: int
+    error_code: str
+    message: str = ""
+    retryable: bool
+    duration_ms: int = 0
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageExhausted")
+class StageExhausted(JobEvent):
+    job_id: UUID
+    stage: str
+    attempt: int
+    error_code: str
+    message: str = ""
+    duration_ms: int = 0
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageBlocked")
+class StageBlocked(JobEvent):
+    job_id: UUID
+    stage: str
+    reason_code: str
+    blocked_by: str = ""
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageSkipped")
+class StageSkipped(JobEvent):
+    job_id: UUID
+    stage: str
+    reason_code: str
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageCanceled")
+class StageCanceledEvent(JobEvent):
+    job_id: UUID
+    stage: str
+    reason_code: str
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageReset")
+class StageReset(JobEvent):
+    """Every return to ``pending``. ``attempts`` is the count the row keeps."""
+
+    job_id: UUID
+    stage: str
+    from_state: str
+    reason_code: str
+    attempts: int
+    workflow_id: str = ""
+    run_id: str = ""
+
+
+@event("StageMarkedStale")
+class StageMarkedStale(JobEvent):
+    job_id: UUID
+    stage: str
+    reason_code: str
+
+
+@event("StageNeedsVerification")
+class StageNeedsVerification(JobEvent):
+    job_id: UUID
+    stage: str
+    reason_code: str
+
+
+@event("PipelineStepQueued")
+class PipelineStepQueued(Event):
+    workflow_id: str
+    run_id: str
+    kind: str
+    item_key: str = ""
+    attempt: int = 1
+
+
+@event("PipelineStepStarted")
+class PipelineStepStarted(Event):
+    workflow_id: str
+    run_id: str
+    kind: str
+    item_key: str = ""
+    attempt: int = 1
+
+
+@event("PipelineStepCompleted")
+class PipelineStepCompleted(Event):
+    workflow_id: str
+    run_id: str
+    kind: str
+    item_key: str = ""
+    attempt: int = 1
+    counts: dict[str, int]
+
+
+@event("PipelineStepFailed")
+class PipelineStepFailed(Event):
+    workflow_id: str
+    run_id: str
+    kind: str
+    item_key: str = ""
+    attempt: int = 1
+    error_code: str
+    counts: dict[str, int]
+
+
+@event("WorkflowStarted")
+class WorkflowStarted(Event):
+    """``phase`` is ``dispatched`` (by whoever asked for the start) or ``running`` (by the run itself)."""
+
+    workflow_id: str
+    run_id: str
+    workflow_type: str
+    phase: str
+    job_id: UUID | None = None
+    summary: dict[str, str]
+    previous_run_id: str = ""
+
+
+@event("WorkflowCompleted")
+class WorkflowCompleted(Event):
+    workflow_id: str
+    run_id: str
+    workflow_type: str
+    reason_code: str = ""
+    next_run_id: str = ""
+    result: dict[str, str]
+
+
+@event("WorkflowFailed")
+class WorkflowFailed(Event):
+    workflow_id: str
+    run_id: str
+    workflow_type: str
+    error_code: str
+    reason_code: str = ""
+    result: dict[str, str]
+
+
+@event("WorkflowCanceled")
+class WorkflowCanceled(Event):
+    workflow_id: str
+    run_id: str
+    workflow_type: str
+    reason_code: str = ""
+
+
+@event("WorkflowTimedOut")
+class WorkflowTimedOut(Event):
+    workflow_id: str
+    run_id: str
+    workflow_type: str
+    reason_code: str = ""
+    provisional: bool = False
+
+
+@event("WorkflowTerminated")
+class WorkflowTerminated(Event):
+    workflow_id: str
+    run_id: str
+    workflow_type: str
+    reason_code: str = ""
+    provisional: bool = False
+
+
+@event("WorkflowCancellationRequested")
+class WorkflowCancellationRequested(Event):
+    workflow_id: str
+    run_id: str
+    evidence: str  # request_intent | temporal_history | recovered_temporal_history
+
+
+@event("SettingsChanged")
+class SettingsChanged(Event):
+    keys: tuple[str, ...]
+    actor: str

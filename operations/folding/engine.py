@@ -1,0 +1,189 @@
+"""The one batch fold, and its live use at the end of every ``writer()``."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from django.db import connection, transaction
+
+from operations.database import Write, before_commit, current_write, writer
+from operations.eventlog.log import read_after, read_head
+from operations.eventlog.registry import LoggedEvent
+from operations.folding.registry import ProjectionTable, list_apps, list_tables
+from operations.models import ProjectionWatermark
+
+log = logging.getLogger(__name__)
+
+LIVE = "live"
+FAILING = "failing"
+REBUILDING = "rebuilding"
+CATCH_UP_SLICE = 1000
+
+
+class FoldFailed(Exception):
+    """A fold raised for one event; carries where, never the exception's text."""
+
+    def __init__(self, table: str, event: LoggedEvent, error: Exception) -> None:
+        self.event = event
+        self.code = f"{table}:{event.type}:{type(error).__name__}"[:80]
+        super().__init__(self.code)
+
+
+class RowCache:
+    """Rows of one projection table, bounded; dirty ones are written back in slices."""
+
+    def __init__(self, table: ProjectionTable, *, target: str | None = None, limit: int = 4000) -> None:
+        self.table = table
+        self.target = target
+        self.limit = limit
+        self.rows: dict[object, Any] = {}
+        self.dirty: set[object] = set()
+
+    def fold(self, events: Sequence[LoggedEvent]) -> None:
+        rules = self.table.rules
+        touched = [(rule, event, rule.key_of(event)) for event in events if (rule := rules.get(event.type))]
+        if not touched:
+            return
+        missing = {key for _, _, key in touched if key is not None and key not in self.rows}
+        if len(self.rows) + len(missing) > self.limit:
+            self.write_back()
+            self.rows.clear()
+            missing = {key for _, _, key in touched if key is not None}
+        if missing:
+            self.rows.update(self.table.compiled.load(missing, table=self.target))
+        rows, dirty, new_row = self.rows, self.dirty, self.table.compiled.new_row
+        for rule, event, key in touched:
+            if key is None:
+                continue
+            row = rows.get(key)
+            if row is None:
+                row = rows[key] = new_row(key, event.tenant_id)
+            try:
+                rule.apply(row, event)
+            except Exception as error:
+                raise FoldFailed(self.table.name, event, error) from None
+            dirty.add(key)
+
+    def write_back(self) -> None:
+        if self.dirty:
+            self.table.compiled.upsert([self.rows[key] for key in self.dirty], table=self.target)
+            self.dirty.clear()
+
+
+def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]) -> None:
+    """Fold a batch into the live tables; the caller holds the writer and moves the watermark."""
+    for table in tables:
+        cache = RowCache(table)
+        cache.fold(events)
+        cache.write_back()
+
+
+@before_commit
+def fold_live(write: Write) -> None:
+    """Fold this transaction's events for every app that is not flagged.
+
+    A fold that raises loses nothing: its app is flagged, the event stays, the others go on.
+    """
+    events = cast(list[LoggedEvent], write.events)
+    apps = list_apps()
+    states = _read_states()
+    if len(states) < len(apps):
+        ensure_watermarks()
+        states = _read_states()
+    for app in apps:
+        if states[app] != LIVE:
+            continue
+        try:
+            with transaction.atomic():
+                apply_batch(events, list_tables(app))
+        except FoldFailed as failure:
+            flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s AND last_event_id < %s",
+            [events[-1].id, LIVE, events[-1].id],
+        )
+
+
+def _read_states() -> dict[str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT app, state FROM projection_watermarks")
+        return dict(cursor.fetchall())
+
+
+def ensure_watermarks() -> None:
+    """Make the missing watermark rows: live where the log is empty below them, else flagged to catch up."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT COALESCE(MIN(id), 0) FROM job_events")
+        first = cursor.fetchone()[0]
+    write = _first_event_of_write()
+    for app in list_apps():
+        nothing_before = first == 0 or (write is not None and first >= write)
+        ProjectionWatermark.objects.get_or_create(app=app, defaults={"state": LIVE if nothing_before else "new"})
+
+
+def _first_event_of_write() -> int | None:
+    write = current_write()
+    if write is None or not write.events:
+        return None
+    return cast(LoggedEvent, write.events[0]).id
+
+
+def flag_app(app: str, *, state: str, error_code: str = "", failed_event_id: int = 0) -> None:
+    """Take an app's projections out of live folding; visible in health until it has caught up."""
+    log.error("projections of %s are %s (%s at event %d)", app, state, error_code, failed_event_id)
+    ProjectionWatermark.objects.filter(app=app).update(
+        state=state, error_code=error_code, failed_event_id=failed_event_id
+    )
+
+
+def catch_up(app: str) -> int:
+    """Fold what a flagged app has missed, in slices that each hold the writer briefly.
+
+    Returns the number of events folded. Stops, still flagged, where a fold raises again.
+    """
+    folded = 0
+    while True:
+        with writer():
+            ensure_watermarks()
+            mark = ProjectionWatermark.objects.get(app=app)
+            if mark.state == LIVE:
+                return folded
+            events = read_after(mark.last_event_id, limit=CATCH_UP_SLICE)
+            try:
+                with transaction.atomic():
+                    apply_batch(events, list_tables(app))
+            except FoldFailed as failure:
+                _fold_up_to_failure(app, events, failure)
+                return folded
+            folded += len(events)
+            done = len(events) < CATCH_UP_SLICE
+            ProjectionWatermark.objects.filter(app=app).update(
+                last_event_id=max(read_head() if done else events[-1].id, mark.last_event_id),
+                **({"state": LIVE, "error_code": "", "failed_event_id": 0} if done else {}),
+            )
+            if done:
+                return folded
+
+
+def _fold_up_to_failure(app: str, events: list[LoggedEvent], failure: FoldFailed) -> None:
+    good = [event for event in events if event.id < failure.event.id]
+    if good:
+        with transaction.atomic():
+            apply_batch(good, list_tables(app))
+        ProjectionWatermark.objects.filter(app=app).update(last_event_id=good[-1].id)
+    flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
+
+
+def list_flagged_apps() -> list[str]:
+    """Apps whose projections are not current: failing, rebuilding, or never folded over an existing log."""
+    marks = dict(ProjectionWatermark.objects.values_list("app", "state"))
+    if len(marks) < len(list_apps()) and read_head():
+        return [app for app in list_apps() if marks.get(app) != LIVE]
+    return [app for app in list_apps() if marks.get(app, LIVE) != LIVE]
+
+
+def read_stream_watermark() -> int:
+    """The id up to which every app that is not flagged has folded: what the event stream may show."""
+    marks = ProjectionWatermark.objects.filter(state=LIVE, app__in=list_apps()).values_list("last_event_id", flat=True)
+    return min(marks, default=0)

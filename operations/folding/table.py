@@ -1,0 +1,162 @@
+"""One projection table compiled once: its row class, select, upsert and value conversions."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import make_dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, models
+
+Convert = Callable[[Any], Any]
+SELECT_LIMIT = 400  # keys in one statement; SQLite allows 32,766 parameters, PostgreSQL 65,535
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _dump_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _load_json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _dump_time_sqlite(value: datetime | None) -> str | None:
+    return None if value is None else value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+
+
+def _load_time(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if value is None or value.tzinfo is not None:
+        return value  # type: ignore[no-any-return]
+    return value.replace(tzinfo=UTC)  # type: ignore[no-any-return]
+
+
+def _dump_uuid_sqlite(value: UUID | None) -> str | None:
+    return None if value is None else value.hex
+
+
+def _load_uuid(value: Any) -> UUID | None:
+    return UUID(hex=value) if isinstance(value, str) else value
+
+
+def _load_bool(value: Any) -> Any:
+    return bool(value)
+
+
+def _converters(field: "models.Field[Any, Any]") -> tuple[Convert, Convert, Convert]:
+    """(to SQLite, to PostgreSQL, from either) for one column."""
+    match field:
+        case models.JSONField():
+            return _dump_json, _dump_json, _load_json
+        case models.DateTimeField():
+            return _dump_time_sqlite, _same, _load_time
+        case models.UUIDField():
+            return _dump_uuid_sqlite, _same, _load_uuid
+        case models.BooleanField():
+            return _same, _same, _load_bool
+    return _same, _same, _same
+
+
+class CompiledTable:
+    """Reads and writes rows of one projection as slotted objects, without the ORM's overhead."""
+
+    def __init__(self, model: type[models.Model]) -> None:
+        fields = list(model._meta.concrete_fields)
+        self.table = model._meta.db_table
+        self.columns = tuple(str(field.column) for field in fields)
+        self.key = str(model._meta.pk.column)
+        self.key_index = self.columns.index(self.key)
+        self._defaults = tuple((f.attname, f.default) for f in fields if f.has_default())
+        self._nulls = tuple(f.attname for f in fields if not f.has_default() and not f.primary_key)
+        self.row_class = make_dataclass(f"{model.__name__}Row", [f.attname for f in fields], slots=True)
+        self._attributes = tuple(f.attname for f in fields)
+        pairs = [_converters(field) for field in fields]
+        self._to_sqlite = tuple(pair[0] for pair in pairs)
+        self._to_postgres = tuple(pair[1] for pair in pairs)
+        self._from_db = tuple(pair[2] for pair in pairs)
+        self._json_columns = frozenset(f.column for f in fields if isinstance(f, models.JSONField))
+
+    def new_row(self, key: object, tenant_id: str) -> Any:
+        """A row as the model's defaults say, before its first event."""
+        values: dict[str, Any] = dict.fromkeys(self._nulls)
+        values.update((name, default() if callable(default) else default) for name, default in self._defaults)
+        values[self._attributes[self.key_index]] = key
+        values["tenant_id"] = tenant_id
+        return self.row_class(**values)
+
+    def _dumps(self) -> tuple[Convert, ...]:
+        return self._to_postgres if connection.vendor == "postgresql" else self._to_sqlite
+
+    def dump_key(self, key: object) -> Any:
+        return self._dumps()[self.key_index](key)
+
+    def to_values(self, row: Any) -> list[Any]:
+        return [dump(getattr(row, name)) for dump, name in zip(self._dumps(), self._attributes, strict=True)]
+
+    def load(self, keys: Iterable[object], *, table: str | None = None) -> dict[object, Any]:
+        """The stored rows among ``keys``."""
+        wanted = [self.dump_key(key) for key in keys]
+        found: dict[object, Any] = {}
+        for start in range(0, len(wanted), SELECT_LIMIT):
+            part = wanted[start : start + SELECT_LIMIT]
+            marks = ", ".join(["%s"] * len(part))
+            statement = f"SELECT {', '.join(self.columns)} FROM {table or self.table} WHERE {self.key} IN ({marks})"
+            with connection.cursor() as cursor:
+                cursor.execute(statement, part)
+                for values in cursor.fetchall():
+                    row = self.row_class(*[load(v) for load, v in zip(self._from_db, values, strict=True)])
+                    found[getattr(row, self._attributes[self.key_index])] = row
+        return found
+
+    def upsert(self, rows: Sequence[Any], *, table: str | None = None) -> None:
+        self.upsert_values([self.to_values(row) for row in rows], table=table)
+
+    def upsert_values(self, rows: Sequence[Sequence[Any]], *, table: str | None = None) -> None:
+        if not rows:
+            return
+        updates = ", ".join(f"{c} = excluded.{c}" for c in self.columns if c != self.key)
+        head = f"INSERT INTO {table or self.table} ({', '.join(self.columns)}) VALUES "
+        tail = f" ON CONFLICT ({self.key}) DO UPDATE SET {updates}"
+        one = "(" + ", ".join(self._marks()) + ")"
+        width = max(1, min(len(rows), 20_000 // len(self.columns), 250))
+        with connection.cursor() as cursor:
+            for start in range(0, len(rows), width):
+                part = rows[start : start + width]
+                statement = head + ", ".join([one] * len(part)) + tail
+                cursor.execute(statement, [value for row in part for value in row])
+
+    def _marks(self) -> list[str]:
+        if connection.vendor == "postgresql":
+            return ["%s::jsonb" if column in self._json_columns else "%s" for column in self.columns]
+        return ["%s"] * len(self.columns)
+
+    def delete_keys(self, keys: Sequence[Any]) -> None:
+        marks = ", ".join(["%s"] * len(keys))
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {self.table} WHERE {self.key} IN ({marks})", list(keys))
+
+    def select_page(self, after: Any, *, limit: int, table: str | None = None) -> list[tuple[Any, ...]]:
+        """Raw rows in key order, as text-comparable values; the key is the first column of each."""
+        columns = ", ".join(
+            f"{c}::text" if connection.vendor == "postgresql" and c in self._json_columns else c for c in self.columns
+        )
+        where = f"WHERE {self.key} > %s " if after is not None else ""
+        order = f'{self.key} COLLATE "C"' if self._key_is_text() else self.key
+        where = where.replace(self.key, order)
+        statement = f"SELECT {self.key}, {columns} FROM {table or self.table} {where}ORDER BY {order} LIMIT %s"
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [*([after] if after is not None else []), limit])
+            return list(cursor.fetchall())
+
+    def _key_is_text(self) -> bool:
+        return (
+            connection.vendor == "postgresql"
+            and self._to_postgres[self.key_index] is _same
+            and (self.key not in ("job_id",))
+        )

@@ -1,0 +1,164 @@
+"""Reads of the engine's tables. Each says its cost where it is not one index lookup."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Count
+from django.utils import timezone
+
+from operations.contracts import HEARTBEAT_FRESH_SECONDS, ExecutionRef, StageName, StageState, WorkPlan
+from operations.models import (
+    DiscoveryExecutionJob,
+    JobEventRow,
+    JobListProjection,
+    JobStageState,
+    WorkerRuntimeHeartbeat,
+    WorkflowRunProjection,
+)
+from operations.ordering import DescendingNullsLast
+from operations.stage_engine.states import CLAIMABLE
+
+MAX_BATCH = 1000
+CONTENT_EVENTS = ("JobDiscovered", "JobUpdated", "JobEnriched", "PostingContentSnapshotCaptured")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One workflow run as the projection shows it."""
+
+    run_id: str
+    workflow_id: str
+    workflow_type: str
+    status: str
+    error_code: str
+    result: dict[str, str]
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+def find_fresh_worker() -> datetime | None:
+    """When a worker of this workspace was last seen, if within 45 seconds and not stopped since."""
+    since = timezone.now() - timedelta(seconds=HEARTBEAT_FRESH_SECONDS)
+    return (
+        WorkerRuntimeHeartbeat.objects.filter(last_seen_at__gte=since, stopped_at__isnull=True)
+        .order_by("-last_seen_at")
+        .values_list("last_seen_at", flat=True)
+        .first()
+    )
+
+
+def find_run(run_id: str) -> RunRow | None:
+    row = WorkflowRunProjection.objects.filter(run_id=run_id).first()
+    if row is None:
+        return None
+    return RunRow(
+        row.run_id,
+        row.workflow_id,
+        row.workflow_type,
+        row.status,
+        row.error_code,
+        row.result_json,
+        row.started_at,
+        row.ended_at,
+    )
+
+
+def list_stage_candidates(
+    stage: StageName,
+    *,
+    job_ids: Sequence[UUID] | None = None,
+    execution_ref: ExecutionRef | None = None,
+    limit: int = 0,
+) -> list[UUID]:
+    """Jobs to try in a stage, oldest row first, at most 1,000.
+
+    Chosen ``job_ids`` are all returned: each then ends with its own typed outcome. Otherwise the
+    claimable rows, within the execution where one is given.
+    """
+    if job_ids is not None:
+        return list(dict.fromkeys(job_ids))
+    rows = JobStageState.objects.filter(
+        tenant_id=settings.TENANT_ID, stage=stage, state__in=[*CLAIMABLE, StageState.RUNNING]
+    ).exclude(state=StageState.FAILED, retryable=False)
+    if stage is StageName.PDF:
+        return _list_pdf_candidates(limit)
+    if execution_ref is not None:
+        members = DiscoveryExecutionJob.objects.filter(run_id=execution_ref.run_id).values("job_id")
+        rows = rows.filter(job_id__in=members)
+    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or MAX_BATCH])
+
+
+def _list_pdf_candidates(limit: int) -> list[UUID]:
+    """Pdf rows exist only once claimed, so its candidates are the finished covers without a finished pdf."""
+    done = JobStageState.objects.filter(stage=StageName.PDF, state=StageState.SUCCEEDED).values("job_id")
+    rows = JobStageState.objects.filter(
+        tenant_id=settings.TENANT_ID, stage=StageName.COVER, state=StageState.SUCCEEDED
+    ).exclude(job_id__in=done)
+    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or MAX_BATCH])
+
+
+def find_stage_state(job_id: UUID, stage: StageName) -> str | None:
+    return JobStageState.objects.filter(job_id=job_id, stage=stage).values_list("state", flat=True).first()
+
+
+def count_stage_states(execution_ref: ExecutionRef | None = None) -> dict[str, dict[str, int]]:
+    """Rows by stage and state; one index scan over the stage rows."""
+    rows = JobStageState.objects.all()
+    if execution_ref is not None:
+        rows = rows.filter(
+            job_id__in=DiscoveryExecutionJob.objects.filter(run_id=execution_ref.run_id).values("job_id")
+        )
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows.values("stage", "state").annotate(n=Count("id")).order_by():
+        counts.setdefault(row["stage"], {})[row["state"]] = row["n"]
+    return counts
+
+
+def find_content_event_id(job_id: UUID) -> int:
+    """The last event that changed what the job says: part of its preparation's idempotency key."""
+    return (
+        JobEventRow.objects.filter(job_id=job_id, event_type__in=CONTENT_EVENTS)
+        .order_by("-id")
+        .values_list("id", flat=True)
+        .first()
+        or 0
+    )
+
+
+def list_memberships(ref: ExecutionRef, *, plan_state: WorkPlan | None = None) -> list[UUID]:
+    rows = DiscoveryExecutionJob.objects.filter(run_id=ref.run_id)
+    if plan_state is not None:
+        rows = rows.filter(plan_state=plan_state)
+    return list(rows.order_by("id").values_list("job_id", flat=True))
+
+
+def count_plans(ref: ExecutionRef) -> dict[str, int]:
+    rows = DiscoveryExecutionJob.objects.filter(run_id=ref.run_id).values("plan_state").annotate(n=Count("id"))
+    return {row["plan_state"]: row["n"] for row in rows.order_by()}
+
+
+def list_preparations(ref: ExecutionRef) -> list[str]:
+    """Workflow IDs of the preparations planned by an execution."""
+    return list(
+        DiscoveryExecutionJob.objects.filter(run_id=ref.run_id, plan_state=WorkPlan.PLANNED)
+        .order_by("id")
+        .values_list("preparation_workflow_id", flat=True)
+    )
+
+
+def count_open_runs(workflow_ids: Sequence[str]) -> int:
+    """How many of these workflows have a run that has not ended."""
+    open_states = ("starting", "in_progress")
+    return WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids, status__in=open_states).count()
+
+
+def list_top_jobs(limit: int = 10) -> list[dict[str, Any]]:
+    """The best scored visible jobs, straight from the default list's index."""
+    rows = JobListProjection.objects.filter(deleted=False, hidden=False, fit_score__isnull=False)
+    fields = ("job_id", "title", "company", "location", "fit_score", "has_documents", "stages_json")
+    ordered = rows.order_by(DescendingNullsLast("fit_score"), DescendingNullsLast("discovered_at"), "job_id")
+    return list(ordered.values(*fields)[:limit])

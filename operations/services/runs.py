@@ -1,0 +1,83 @@
+"""Control writes of workflow runs. Each is keyed by its exact run, so it may be repeated."""
+
+from typing import Any
+from uuid import UUID
+
+from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
+from operations.database import writer
+from operations.eventlog import append
+from operations.eventlog.registry import Event
+from operations.events import (
+    WorkflowCanceled,
+    WorkflowCancellationRequested,
+    WorkflowCompleted,
+    WorkflowFailed,
+    WorkflowStarted,
+    WorkflowTerminated,
+    WorkflowTimedOut,
+)
+
+
+def record_dispatched(start: WorkflowStart) -> bool:
+    """What a starter writes once Temporal accepted. False where this run was already known."""
+    return _record_start(start, phase="dispatched")
+
+
+def record_started(start: WorkflowStart) -> bool:
+    """What a run itself writes first."""
+    return _record_start(start, phase="running")
+
+
+def _record_start(start: WorkflowStart, *, phase: str) -> bool:
+    job_id = start.summary.get("jobId")
+    with writer():
+        logged = append(
+            WorkflowStarted(
+                workflow_id=start.workflow_id,
+                run_id=start.run_id,
+                workflow_type=start.workflow_type,
+                phase=phase,
+                job_id=UUID(job_id) if job_id else None,
+                summary={name: value for name, value in start.summary.items() if name != "jobId"},
+                previous_run_id=start.previous_run_id,
+            ),
+            key=f"run:{start.run_id}:started:{phase}",
+        )
+    return logged is not None
+
+
+def record_outcome(outcome: WorkflowOutcome) -> bool:
+    """Append the run's authoritative end; the first one wins and later ones change nothing."""
+    with writer():
+        logged = append(_to_terminal(outcome), key=f"run:{outcome.run_id}:end")
+    return logged is not None
+
+
+def _to_terminal(outcome: WorkflowOutcome) -> Event:
+    ids: dict[str, Any] = {
+        "workflow_id": outcome.workflow_id,
+        "run_id": outcome.run_id,
+        "workflow_type": outcome.workflow_type,
+        "reason_code": outcome.reason_code,
+    }
+    match RunStatus(outcome.status):
+        case RunStatus.SUCCEEDED:
+            return WorkflowCompleted(**ids, next_run_id=outcome.next_run_id, result=outcome.result or {})
+        case RunStatus.FAILED:
+            return WorkflowFailed(**ids, error_code=outcome.error_code, result=outcome.result or {})
+        case RunStatus.CANCELED:
+            return WorkflowCanceled(**ids)
+        case RunStatus.TIMED_OUT:
+            return WorkflowTimedOut(**ids)
+        case RunStatus.TERMINATED:
+            return WorkflowTerminated(**ids)
+    raise ValueError(f"{outcome.status} is not an end that a workflow records")
+
+
+def record_cancel_intent(workflow_id: str, run_id: str) -> None:
+    """After Temporal accepted a cancellation."""
+    with writer():
+        append(
+            WorkflowCancellationRequested(workflow_id=workflow_id, run_id=run_id, evidence="request_intent"),
+            key=f"run:{run_id}:cancel:request_intent",
+        )

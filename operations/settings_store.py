@@ -1,0 +1,118 @@
+"""The one settings store: each app declares its keys, values are typed, changes are audited."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from operations.database import writer
+from operations.errors import InvalidSetting
+from operations.eventlog import append
+from operations.events import SettingsChanged
+from operations.models import StoredSetting
+
+LIVE = "live"
+NEXT_RUN = "next run"
+WORKER_RESTART = "worker restart"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One declared key. ``check`` returns the value to store or raises ``ValueError`` with the reason."""
+
+    key: str
+    default: Any
+    check: Callable[[Any], Any]
+    allowed: str
+    effect: str = LIVE
+    label: str = ""
+
+
+_declared: dict[str, Setting] = {}
+
+
+def declare(*settings: Setting) -> None:
+    for setting in settings:
+        if setting.key in _declared:
+            raise ValueError(f"setting {setting.key} is declared twice")
+        _declared[setting.key] = setting
+
+
+def list_settings() -> list[Setting]:
+    return list(_declared.values())
+
+
+def get_setting(key: str) -> Any:
+    """The stored value, else the default. A stored value out of range falls back to the default; doctor reports it."""
+    setting = _declared[key]
+    stored = StoredSetting.objects.filter(key=key).values_list("value", flat=True).first()
+    if stored is None:
+        return setting.default
+    try:
+        return setting.check(stored)
+    except ValueError:
+        return setting.default
+
+
+def get_lane_provider(lane: str) -> str:
+    """The provider of one lane; ``builtin`` unless another was chosen."""
+    return str(get_setting("provider").get(lane, "builtin"))
+
+
+def change_settings(changes: Mapping[str, Any], *, actor: str) -> None:
+    """Store several values or none of them. Raises ``InvalidSetting`` naming each field, reason and range."""
+    problems, accepted = [], {}
+    for key, value in changes.items():
+        setting = _declared.get(key)
+        if setting is None:
+            problems.append(f"{key}: there is no such setting")
+            continue
+        try:
+            accepted[key] = setting.check(value)
+        except ValueError as error:
+            problems.append(f"{key}: {error}; allowed: {setting.allowed}")
+    if problems:
+        raise InvalidSetting(". ".join(problems))
+    with writer():
+        for key, value in accepted.items():
+            StoredSetting.objects.update_or_create(key=key, defaults={"value": value})
+        append(SettingsChanged(keys=tuple(sorted(accepted)), actor=actor))
+
+
+# --- checks ------------------------------------------------------------------------------------
+
+
+def check_integer(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f"{value!r} is not a whole number")
+        if not low <= value <= high:
+            raise ValueError(f"{value} is out of range")
+        return value
+
+    return check
+
+
+def check_number(low: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise ValueError(f"{value!r} is not a number")
+        if value < low:
+            raise ValueError(f"{value} is out of range")
+        return float(value)
+
+    return check
+
+
+def check_boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r} is neither true nor false")
+    return value
+
+
+def check_choice(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"{value!r} is not one of them")
+        return str(value)
+
+    return check

@@ -1,0 +1,22 @@
+"""The one lifecycle of every per-job stage: eligible, claim, run, publish behind the fence, settle."""
+
+from operations.stage_engine.declaration import (
+    Claim,
+    Hold,
+    Owner,
+    Refusal,
+    Settlement,
+    Stage,
+    find_stage,
+    get_stage,
+    job_gate,
+    list_stages,
+    stage,
+)
+from operations.stage_engine.lifecycle import claim_stage, publish_stage, settle_canceled, settle_failure
+from operations.stage_engine.work import StageContext, work_job
+
+__all__ = [
+    "Claim", "Hold", "Owner", "Refusal", "Settlement", "Stage", "StageContext", "claim_stage", "find_stage",
+    "get_stage", "job_gate", "list_stages", "publish_stage", "settle_canceled", "settle_failure", "stage", "work_job",
+]  # fmt: skip

@@ -1,0 +1,93 @@
+"""What a stage's ending means for the stages that wait for it.
+
+A failure blocks them with the upstream state; a success releases what that cause blocked, and
+nothing else; a policy hold skips them and is released only by itself.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from operations.contracts import STAGE_AFTER, StageName, StageState
+from operations.stage_engine.declaration import Hold
+from operations.stage_engine.rows import block_row, load_rows, reset_row, skip_row
+from operations.stage_engine.states import BLOCKING, KEPT_BY_DEPENDENTS
+
+
+@dataclass(frozen=True, slots=True)
+class DependentState:
+    """What the decision needs to know of one dependent row."""
+
+    state: StageState
+    reason_code: str = ""
+    blocked_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    stage: StageName
+    to: StageState
+    reason_code: str
+    blocked_by: str = ""
+
+
+def list_dependents(stage: StageName) -> list[StageName]:
+    """Every stage that waits for this one, directly or not, nearest first."""
+    found: list[StageName] = []
+    frontier = [stage]
+    while frontier:
+        frontier = [later for later, before in STAGE_AFTER.items() if before in frontier]
+        found.extend(frontier)
+    return found
+
+
+def decide_moves(
+    stage: StageName,
+    state: StageState,
+    rows: dict[StageName, DependentState],
+    *,
+    hold: Hold | None = None,
+) -> list[Move]:
+    """The moves that ``stage`` having ended in ``state`` asks of its dependents; pure."""
+    moves: list[Move] = []
+    for later in list_dependents(stage):
+        row = rows.get(later)
+        if row is None:
+            continue
+        if hold is not None and (move := _decide_hold(later, row, hold)):
+            moves.append(move)
+            continue
+        if hold is not None and hold.applies:
+            continue
+        if state in BLOCKING:
+            reason = f"UPSTREAM_{state.upper()}"
+            already = row.state is StageState.BLOCKED and (row.blocked_by != stage or row.reason_code == reason)
+            if row.state not in KEPT_BY_DEPENDENTS and not already:
+                moves.append(Move(later, StageState.BLOCKED, reason, stage))
+        elif state is StageState.SUCCEEDED and row.state is StageState.BLOCKED and row.blocked_by == stage:
+            moves.append(Move(later, StageState.PENDING, "block_released"))
+    return moves
+
+
+def _decide_hold(later: StageName, row: DependentState, hold: Hold) -> Move | None:
+    held = row.state is StageState.SKIPPED and row.reason_code == hold.code
+    if hold.applies:
+        if held or row.state in KEPT_BY_DEPENDENTS:
+            return None
+        return Move(later, StageState.SKIPPED, hold.code)
+    return Move(later, StageState.PENDING, "policy_released") if held else None
+
+
+def settle_dependents(job_id: UUID, stage: StageName, state: StageState, *, hold: Hold | None = None) -> int:
+    """Apply ``decide_moves`` to a job's rows inside ``writer()``; returns the number of changes."""
+    rows = load_rows(job_id)
+    known = {name: DependentState(StageState(row.state), row.reason_code, row.blocked_by) for name, row in rows.items()}
+    moves = decide_moves(stage, state, known, hold=hold)
+    for move in moves:
+        row = rows[move.stage]
+        if move.to is StageState.BLOCKED:
+            block_row(row, reason_code=move.reason_code, blocked_by=move.blocked_by)
+        elif move.to is StageState.SKIPPED:
+            skip_row(row, reason_code=move.reason_code)
+        else:
+            reset_row(row, reason_code=move.reason_code)
+    return len(moves)

@@ -1,0 +1,267 @@
+"""Claim, publish and settle: the fenced transitions of one job in one stage.
+
+Nothing here holds a lock while work runs. A claim advances the row's lease epoch; whoever comes
+back with an older epoch has lost the row and writes nothing.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageState
+from operations.database import writer
+from operations.errors import LeaseLost
+from operations.events import StageCompleted, StageExhausted, StageFailed, StageStarted
+from operations.metrics import record_attempt
+from operations.models import JobStageState
+from operations.stage_engine.declaration import (
+    Claim,
+    Owner,
+    Refusal,
+    Settlement,
+    Stage,
+    find_gate_refusal,
+    get_stage,
+)
+from operations.stage_engine.dependents import settle_dependents
+from operations.stage_engine.rows import (
+    block_row,
+    cancel_row,
+    compute_cooldown,
+    elapsed_ms,
+    get_row,
+    move_row,
+    skip_row,
+)
+from operations.stage_engine.states import CLAIMABLE
+
+
+def claim_stage(
+    job_id: UUID,
+    stage_name: StageName,
+    *,
+    owner: Owner,
+    profile_version: int,
+    execution_ref: ExecutionRef | None = None,
+) -> Claim | Refusal:
+    """Ask for one job's stage; safe to repeat, since a result committed before is accepted, not redone.
+
+    A running row of the same run is taken over by a later activity attempt (its worker died); one
+    of another run is refused. Each claim counts one attempt.
+    """
+    stage = get_stage(stage_name)
+    with writer():
+        row = get_row(job_id, stage_name)
+        if row.state == StageState.SUCCEEDED:
+            return Refusal(StageState.SUCCEEDED, "DONE")
+        if row.state == StageState.RUNNING:
+            refusal = _check_takeover(row, owner)
+            if refusal is not None:
+                return refusal
+            if stage.find_result_version(job_id) > row.baseline_version:
+                _settle_success(row, stage, Settlement(), reused=True)
+                return Refusal(StageState.SUCCEEDED, "DONE")
+        elif StageState(row.state) not in CLAIMABLE:
+            return Refusal(row.state, row.reason_code or row.error_code)
+        elif row.state == StageState.FAILED and not row.retryable:
+            return Refusal(row.state, row.error_code)
+        refusal = (
+            find_gate_refusal(job_id)
+            or _check_prerequisite(row)
+            or stage.find_refusal(job_id, profile_version=profile_version)
+        )
+        if refusal is not None:
+            _settle_refusal(row, refusal, owner)
+            return refusal
+        if row.attempts >= stage.max_attempts:
+            _exhaust(row, code=row.error_code or "ATTEMPTS_EXHAUSTED", message=row.error_message)
+            return Refusal(StageState.EXHAUSTED, row.error_code)
+        return _start(row, stage, owner, profile_version, execution_ref)
+
+
+def _check_takeover(row: JobStageState, owner: Owner) -> Refusal | None:
+    if row.owner_run_id != owner.run_id:
+        return Refusal(StageState.RUNNING, "OWNED_BY_OTHER_RUN")
+    if owner.attempt < row.owner_attempt:
+        return Refusal(StageState.RUNNING, "LEASE_LOST")
+    return None
+
+
+def _check_prerequisite(row: JobStageState) -> Refusal | None:
+    before = STAGE_AFTER[StageName(row.stage)]
+    if before is None:
+        return None
+    upstream = JobStageState.objects.filter(job_id=row.job_id, stage=before).values_list("state", flat=True).first()
+    if upstream == StageState.SUCCEEDED:
+        return None
+    return Refusal(row.state, f"WAITS_FOR_{before.upper()}")
+
+
+def _settle_refusal(row: JobStageState, refusal: Refusal, owner: Owner) -> None:
+    if refusal.settle_as is StageState.BLOCKED:
+        block_row(row, reason_code=refusal.code, blocked_by=refusal.blocked_by, owner_run_id=owner.run_id)
+    elif refusal.settle_as is StageState.SKIPPED:
+        skip_row(row, reason_code=refusal.code, owner_run_id=owner.run_id)
+    else:
+        return
+    settle_dependents(row.job_id, StageName(row.stage), refusal.settle_as)
+
+
+def _start(
+    row: JobStageState, stage: Stage, owner: Owner, profile_version: int, execution_ref: ExecutionRef | None
+) -> Claim:
+    attempt = row.attempts + 1
+    baseline = stage.find_result_version(row.job_id)
+    move_row(
+        row,
+        StageState.RUNNING,
+        StageStarted(
+            job_id=row.job_id, stage=row.stage, attempt=attempt, workflow_id=owner.workflow_id, run_id=owner.run_id
+        ),
+        attempts=attempt,
+        owner_workflow_id=owner.workflow_id,
+        owner_run_id=owner.run_id,
+        owner_attempt=owner.attempt,
+        lease_epoch=row.lease_epoch + 1,
+        baseline_version=baseline,
+        started_at=timezone.now(),
+        finished_at=None,
+        next_attempt_at=None,
+        error_code="",
+        error_message="",
+        reason_code="",
+        blocked_by="",
+        retryable=True,
+    )
+    return Claim(row.job_id, stage.name, owner, row.lease_epoch, attempt, baseline, profile_version, execution_ref)
+
+
+def _get_fenced(claim: Claim) -> JobStageState:
+    row = JobStageState.objects.get(job_id=claim.job_id, stage=claim.stage)
+    if row.state != StageState.RUNNING or row.lease_epoch != claim.epoch or row.owner_run_id != claim.owner.run_id:
+        raise LeaseLost
+    return row
+
+
+def publish_stage(claim: Claim, result: Any) -> Settlement:
+    """Store a result and settle its row in one transaction. Raises ``LeaseLost`` behind the fence."""
+    stage = get_stage(claim.stage)
+    with writer():
+        row = _get_fenced(claim)
+        settlement = stage.publish(claim, result)
+        _settle_success(row, stage, settlement, reused=False)
+    return settlement
+
+
+def _settle_success(row: JobStageState, stage: Stage, settlement: Settlement, *, reused: bool) -> None:
+    duration = elapsed_ms(row.started_at)
+    move_row(
+        row,
+        StageState.SUCCEEDED,
+        StageCompleted(
+            job_id=row.job_id,
+            stage=row.stage,
+            attempt=row.attempts,
+            duration_ms=duration,
+            reused=reused,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        finished_at=timezone.now(),
+        retryable=True,
+    )
+    _record_metric(row, stage, outcome="succeeded", duration_ms=duration, counts=settlement.counts)
+    settle_dependents(row.job_id, stage.name, StageState.SUCCEEDED, hold=settlement.hold)
+
+
+def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) -> StageState:
+    """Record a failed attempt behind the fence; the last allowed one exhausts the row."""
+    stage = get_stage(claim.stage)
+    with writer():
+        row = _get_fenced(claim)
+        stage.record_failure(claim, code=code, retryable=retryable)
+        if retryable and row.attempts >= stage.max_attempts:
+            _exhaust(row, code=code, message=message)
+            return StageState.EXHAUSTED
+        duration = elapsed_ms(row.started_at)
+        move_row(
+            row,
+            StageState.FAILED,
+            StageFailed(
+                job_id=row.job_id,
+                stage=row.stage,
+                attempt=row.attempts,
+                error_code=code,
+                message=message,
+                retryable=retryable,
+                duration_ms=duration,
+                workflow_id=row.owner_workflow_id,
+                run_id=row.owner_run_id,
+            ),
+            error_code=code,
+            error_message=message,
+            retryable=retryable,
+            finished_at=timezone.now(),
+            next_attempt_at=timezone.now() + compute_cooldown(row.attempts) if retryable else None,
+        )
+        _record_metric(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
+        settle_dependents(row.job_id, stage.name, StageState.FAILED)
+    return StageState.FAILED
+
+
+def _exhaust(row: JobStageState, *, code: str, message: str) -> None:
+    stage = get_stage(row.stage)
+    duration = elapsed_ms(row.started_at) if row.state == StageState.RUNNING else 0
+    move_row(
+        row,
+        StageState.EXHAUSTED,
+        StageExhausted(
+            job_id=row.job_id,
+            stage=row.stage,
+            attempt=row.attempts,
+            error_code=code,
+            message=message,
+            duration_ms=duration,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        error_code=code,
+        error_message=message,
+        retryable=False,
+        finished_at=timezone.now(),
+    )
+    _record_metric(row, stage, outcome="exhausted", duration_ms=duration, error=(code, message))
+    settle_dependents(row.job_id, stage.name, StageState.EXHAUSTED)
+
+
+def settle_canceled(claim: Claim) -> None:
+    """End a claimed row whose run was canceled; a late publish of it is refused from then on."""
+    with writer():
+        row = _get_fenced(claim)
+        cancel_row(row, reason_code="workflow_canceled")
+        settle_dependents(row.job_id, StageName(row.stage), StageState.CANCELED)
+
+
+def _record_metric(
+    row: JobStageState,
+    stage: Stage,
+    *,
+    outcome: str,
+    duration_ms: int,
+    counts: dict[str, int] | None = None,
+    error: tuple[str, str] = ("", ""),
+) -> None:
+    record_attempt(
+        stage=row.stage,
+        attempt_kind="stage",
+        attempt=row.attempts,
+        outcome=outcome,
+        counts=counts or {},
+        duration_ms=duration_ms,
+        error_class=error[0],
+        error_message=error[1],
+        run_id=row.owner_run_id,
+        job_id=row.job_id,
+        job_url=stage.describe_job(row.job_id),
+    )

@@ -1,0 +1,146 @@
+"""Reading and moving stage rows; every move but queuing appends its typed event."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from operations.contracts import ENROLLED_STAGES, StageName, StageState
+from operations.database import require_write
+from operations.eventlog import append
+from operations.eventlog.registry import Event
+from operations.events import StageBlocked, StageCanceledEvent, StageReset, StageSkipped
+from operations.models import JobStageState
+from operations.stage_engine.states import check_transition
+
+MAX_COOLDOWN_SECONDS = 1800
+
+
+def enroll_jobs(job_ids: Iterable[UUID]) -> None:
+    """Give new jobs their stage rows, all ``pending``; ``JobDiscovered`` is their event."""
+    require_write()
+    now = timezone.now()
+    JobStageState.objects.bulk_create(
+        [
+            JobStageState(tenant_id=settings.TENANT_ID, job_id=job_id, stage=stage, updated_at=now)
+            for job_id in job_ids
+            for stage in ENROLLED_STAGES
+        ],
+        ignore_conflicts=True,
+        batch_size=500,
+    )
+
+
+def get_row(job_id: UUID, stage: StageName) -> JobStageState:
+    """The row, made on the fly for a stage that has none until it is first claimed (pdf)."""
+    row = JobStageState.objects.filter(job_id=job_id, stage=stage).first()
+    if row is not None:
+        return row
+    require_write()
+    return JobStageState.objects.create(
+        tenant_id=settings.TENANT_ID, job_id=job_id, stage=stage, updated_at=timezone.now()
+    )
+
+
+def load_rows(job_id: UUID) -> dict[StageName, JobStageState]:
+    return {StageName(row.stage): row for row in JobStageState.objects.filter(job_id=job_id)}
+
+
+def compute_cooldown(attempts: int) -> timedelta:
+    """How long automatic recovery waits after a failed attempt (seed, Automatic Preparation Recovery)."""
+    return timedelta(seconds=min(MAX_COOLDOWN_SECONDS, 60 * 2**attempts))
+
+
+def move_row(row: JobStageState, state: StageState, event: Event | None, **changes: object) -> None:
+    """Set a row's state with ``changes``, refusing a move that the state machine does not know."""
+    require_write()
+    check_transition(row.stage, row.state, state)
+    row.state = state
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.updated_at = timezone.now()
+    row.save(update_fields=["state", "updated_at", *changes])
+    if event is not None:
+        append(event)
+
+
+def block_row(row: JobStageState, *, reason_code: str, blocked_by: str = "", owner_run_id: str = "") -> None:
+    move_row(
+        row,
+        StageState.BLOCKED,
+        StageBlocked(
+            job_id=row.job_id, stage=row.stage, reason_code=reason_code, blocked_by=blocked_by, run_id=owner_run_id
+        ),
+        reason_code=reason_code,
+        blocked_by=blocked_by,
+        retryable=False,
+        finished_at=timezone.now(),
+    )
+
+
+def skip_row(row: JobStageState, *, reason_code: str, owner_run_id: str = "") -> None:
+    move_row(
+        row,
+        StageState.SKIPPED,
+        StageSkipped(job_id=row.job_id, stage=row.stage, reason_code=reason_code, run_id=owner_run_id),
+        reason_code=reason_code,
+        blocked_by="",
+        finished_at=timezone.now(),
+    )
+
+
+def cancel_row(row: JobStageState, *, reason_code: str) -> None:
+    move_row(
+        row,
+        StageState.CANCELED,
+        StageCanceledEvent(
+            job_id=row.job_id,
+            stage=row.stage,
+            reason_code=reason_code,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        reason_code=reason_code,
+        retryable=False,
+        finished_at=timezone.now(),
+        lease_epoch=row.lease_epoch + 1,
+    )
+
+
+def reset_row(row: JobStageState, *, reason_code: str, attempts: int | None = None) -> None:
+    """Return a row to ``pending``. Attempts are kept unless given; the old lease is void either way."""
+    kept = row.attempts if attempts is None else attempts
+    move_row(
+        row,
+        StageState.PENDING,
+        StageReset(
+            job_id=row.job_id,
+            stage=row.stage,
+            from_state=row.state,
+            reason_code=reason_code,
+            attempts=kept,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        attempts=kept,
+        retryable=True,
+        reason_code="",
+        blocked_by="",
+        error_code="",
+        error_message="",
+        next_attempt_at=None,
+        lease_epoch=row.lease_epoch + 1,
+    )
+
+
+def elapsed_ms(since: datetime | None) -> int:
+    return 0 if since is None else max(0, int((timezone.now() - since).total_seconds() * 1000))
+
+
+def void_leases(job_id: UUID) -> None:
+    """Make every running stage of a job lose its lease, so that nothing more is published for it."""
+    require_write()
+    JobStageState.objects.filter(job_id=job_id).update(lease_epoch=F("lease_epoch") + 1)

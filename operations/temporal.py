@@ -1,0 +1,112 @@
+"""The Temporal client, for commands and for code that runs in the worker's threads."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.conf import settings
+
+from operations.errors import WorkerUnavailable
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+T = TypeVar("T")
+
+
+class _Shared:
+    client: "Client | None" = None
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+def resolve_address() -> str:
+    """``TEMPORAL_ADDRESS``, else the embedded server's port (a free one is kept in the home)."""
+    if settings.TEMPORAL_ADDRESS:
+        return str(settings.TEMPORAL_ADDRESS)
+    port = settings.JOBCTRL_TEMPORAL_PORT
+    if port == 0:
+        try:
+            port = int((settings.JOBCTRL_HOME.root / "temporal.port").read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            raise WorkerUnavailable("Temporal has not been started here yet. Run: manage.py up") from None
+    return f"127.0.0.1:{port}"
+
+
+async def connect() -> "Client":
+    """A client of this workspace's namespace; raises ``WorkerUnavailable`` where it cannot be reached."""
+    from temporalio.client import Client
+
+    address = resolve_address()
+    try:
+        return await asyncio.wait_for(
+            Client.connect(address, namespace=settings.TEMPORAL_NAMESPACE, tls=_read_tls()), timeout=10
+        )
+    except (RuntimeError, TimeoutError) as error:
+        raise WorkerUnavailable(
+            f"Temporal cannot be reached at {address}. Start everything with: manage.py up"
+        ) from error
+
+
+def _read_tls() -> Any:
+    if not (settings.TEMPORAL_TLS_CERT or settings.TEMPORAL_TLS_CA):
+        return False
+    from pathlib import Path
+
+    from temporalio.service import TLSConfig
+
+    def read(path: str) -> bytes | None:
+        return Path(path).read_bytes() if path else None
+
+    return TLSConfig(
+        server_root_ca_cert=read(settings.TEMPORAL_TLS_CA),
+        domain=settings.TEMPORAL_TLS_SERVER_NAME or None,
+        client_cert=read(settings.TEMPORAL_TLS_CERT),
+        client_private_key=read(settings.TEMPORAL_TLS_KEY),
+    )
+
+
+def share_client(client: "Client", loop: asyncio.AbstractEventLoop) -> None:
+    """Let the worker's threads use its one connection."""
+    _Shared.client, _Shared.loop = client, loop
+
+
+def call_temporal(work: Callable[["Client"], Awaitable[T]], *, timeout: timedelta = timedelta(seconds=60)) -> T:
+    """Run client code from synchronous code; never inside ``writer()``, since it is a network call."""
+    if _Shared.client is not None and _Shared.loop is not None:
+        return asyncio.run_coroutine_threadsafe(_as_coroutine(work(_Shared.client)), _Shared.loop).result(
+            timeout.total_seconds()
+        )
+
+    async def run() -> T:
+        return await work(await connect())
+
+    return _run_apart(run())
+
+
+async def _as_coroutine(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _run_apart(coroutine: Coroutine[Any, Any, T]) -> T:
+    """A loop of its own, in a thread of its own where this one already has a running loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            results.append(asyncio.run(coroutine))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,72 @@
+"""The 15-second loop: say that this worker lives, then look for what should not be so."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from uuid import uuid4
+
+from django.db import close_old_connections, connection
+from django.utils import timezone
+
+from operations.contracts import HEARTBEAT_SECONDS
+from operations.database import writer
+from operations.models import WorkerRuntimeHeartbeat, Workspace
+from operations.reconciling import run_reconcilers
+from operations.worker.interceptor import SlotCounter
+
+log = logging.getLogger(__name__)
+
+
+class WorkerHeartbeat:
+    """Writes one runtime row. A tick that fails is tried again with the same id, start time and slots."""
+
+    def __init__(self, workspace: Workspace, slots: SlotCounter, *, total_slots: int) -> None:
+        self.worker_id = f"{os.uname().nodename[:40]}-{os.getpid()}-{uuid4().hex[:8]}"
+        self.workspace = workspace
+        self.slots = slots
+        self.total_slots = total_slots
+        self.started_at: datetime = timezone.now()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="worker-heartbeat", daemon=True)
+
+    def beat(self, *, stopped: bool = False) -> None:
+        now = timezone.now()
+        with writer():
+            WorkerRuntimeHeartbeat.objects.update_or_create(
+                worker_id=self.worker_id,
+                defaults={
+                    "workspace_identity": self.workspace.identity,
+                    "task_queue": self.workspace.task_queue,
+                    "process_id": os.getpid(),
+                    "slots": self.total_slots,
+                    "slots_busy": self.slots.busy,
+                    "started_at": self.started_at,
+                    "last_seen_at": now,
+                    "stopped_at": now if stopped else None,
+                },
+            )
+
+    def start(self) -> None:
+        self.beat()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Say that the worker is gone, so that nobody waits 45 seconds to learn it."""
+        self._stop.set()
+        self._thread.join(timeout=10)
+        self._guarded(lambda: self.beat(stopped=True))
+
+    def _loop(self) -> None:
+        while not self._stop.wait(HEARTBEAT_SECONDS):
+            close_old_connections()
+            self._guarded(self.beat)
+            self._guarded(lambda: run_reconcilers(startup=False))
+        connection.close()
+
+    def _guarded(self, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except Exception as error:
+            log.error("heartbeat of %s failed with %s; trying again", self.worker_id, type(error).__name__)

@@ -1,0 +1,83 @@
+"""One worker process: checks, startup reconciliation, then workflows and activities until told to stop."""
+
+import asyncio
+import logging
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from django.conf import settings
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from operations.errors import WorkerUnavailable
+from operations.models import Workspace
+from operations.policies import HEARTBEAT_TIMEOUT
+from operations.reconciling import run_reconcilers
+from operations.registration import collect_activities, collect_workflows
+from operations.settings_store import get_setting
+from operations.temporal import connect, share_client
+from operations.worker.heartbeat import WorkerHeartbeat
+from operations.worker.interceptor import EngineInterceptor, SlotCounter
+from operations.workspace import check_free_space, ensure_workspace
+
+log = logging.getLogger(__name__)
+
+CONTROL_SLOTS = 2
+CONNECT_SECONDS = 60
+GRACE = timedelta(seconds=10)
+
+
+def run_worker() -> None:
+    """Run until SIGTERM or SIGINT. Raises before any work starts where the home or the disk is unusable."""
+    settings.JOBCTRL_HOME.create()
+    check_free_space()
+    workspace = ensure_workspace()
+    slots = int(get_setting("worker_activity_slots"))
+    changes = run_reconcilers(startup=True)
+    log.info("startup reconciliation: %s", changes)
+    asyncio.run(_serve(workspace, slots))
+
+
+async def _serve(workspace: Workspace, slots: int) -> None:
+    client = await _connect_patiently()
+    share_client(client, asyncio.get_running_loop())
+    counter = SlotCounter()
+    heartbeat = WorkerHeartbeat(workspace, counter, total_slots=slots)
+    executor = ThreadPoolExecutor(slots + CONTROL_SLOTS, thread_name_prefix="activity")
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for received in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(received, stop.set)
+    worker = Worker(
+        client,
+        task_queue=workspace.task_queue,
+        workflows=collect_workflows(),
+        activities=collect_activities(),
+        activity_executor=executor,
+        max_concurrent_activities=slots,
+        max_concurrent_local_activities=CONTROL_SLOTS,
+        interceptors=[EngineInterceptor(counter, beat_seconds=min(5.0, HEARTBEAT_TIMEOUT.total_seconds() / 4))],
+        graceful_shutdown_timeout=GRACE,
+        max_heartbeat_throttle_interval=timedelta(seconds=3),
+        default_heartbeat_throttle_interval=timedelta(seconds=3),
+    )
+    async with worker:
+        await asyncio.to_thread(heartbeat.start)
+        log.info("worker ready on %s with %d slots", workspace.task_queue, slots)
+        await stop.wait()
+        log.info("worker stopping: finishing what runs, for at most %d s", GRACE.total_seconds())
+    await asyncio.to_thread(heartbeat.stop)
+    executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def _connect_patiently() -> Client:
+    """Temporal may still be starting; wait for it, then give up with the remedy."""
+    deadline = asyncio.get_running_loop().time() + CONNECT_SECONDS
+    while True:
+        try:
+            return await connect()
+        except WorkerUnavailable:
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+            await asyncio.sleep(0.3)

@@ -1,0 +1,131 @@
+"""The engine's workflows: one job's preparation, and one stage over many jobs."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+from operations.contracts import (
+    BatchReport,
+    PipelineInput,
+    PreparationInput,
+    PreparationResult,
+    StageBatchInput,
+    StageJobInput,
+    StageReport,
+    StageState,
+)
+
+with workflow.unsafe.imports_passed_through():
+    from operations import policies
+from operations.envelope import Ending, run_enveloped
+
+PDF_CONCURRENCY = 4
+
+
+@workflow.defn(name="JobPreparationWorkflow")
+class JobPreparationWorkflow:
+    """One job through score, tailor, cover and pdf, in that order.
+
+    A done step returns at once; a step that ends otherwise stops what depends on it. A policy
+    skip is a successful preparation; a failed step fails this run and no other.
+    """
+
+    @workflow.run
+    async def run(self, given: PreparationInput) -> PreparationResult:
+        summary = {"jobId": given.job_id, "steps": ",".join(given.steps), "kind": given.kind}
+        return await run_enveloped(lambda: self._prepare(given), summary=summary)
+
+    async def _prepare(self, given: PreparationInput) -> tuple[PreparationResult, Ending]:
+        completed: list[str] = []
+        for step in given.steps:
+            report = await workflow.execute_activity(
+                f"{step}_job",
+                StageJobInput(given.job_id, given.profile_version, given.workspace_identity, given.execution_ref),
+                result_type=StageReport,
+                **policies.STAGE_POLICIES[step],
+            )
+            if report.state != StageState.SUCCEEDED:
+                result = PreparationResult(given.job_id, tuple(completed), step, report.state, report.code)
+                return result, Ending(_describe(result))
+            completed.append(step)
+        result = PreparationResult(given.job_id, tuple(completed))
+        return result, Ending(_describe(result))
+
+
+def _describe(result: PreparationResult) -> dict[str, str]:
+    return {
+        "completed": ",".join(result.completed),
+        "stoppedAt": result.stopped_at,
+        "state": result.state,
+        "code": result.code,
+    }
+
+
+@workflow.defn(name="JobPipelineWorkflow")
+class JobPipelineWorkflow:
+    """One stage over chosen jobs, or over every eligible one. A failing item never stops its peers."""
+
+    @workflow.run
+    async def run(self, given: PipelineInput) -> BatchReport:
+        summary = {"stage": given.stage, "jobs": "eligible" if given.job_ids is None else str(len(given.job_ids))}
+        return await run_enveloped(lambda: self._run_stage(given), summary=summary)
+
+    async def _run_stage(self, given: PipelineInput) -> tuple[BatchReport, Ending]:
+        if given.stage == "pdf":
+            report = await self._render_all(given)
+        else:
+            report = await workflow.execute_activity(
+                f"{given.stage}_jobs",
+                StageBatchInput(
+                    given.profile_version,
+                    given.workspace_identity,
+                    given.job_ids,
+                    given.execution_ref,
+                    given.limit,
+                ),
+                result_type=BatchReport,
+                **policies.STAGE_POLICIES[given.stage],
+            )
+        facts = {state: str(count) for state, count in sorted(report.counts.items())}
+        failed = report.counts.get("failed", 0) + report.counts.get("exhausted", 0)
+        if failed and given.job_ids is None:
+            code = report.failures[0].code if report.failures else "STAGE_FAILED"
+            return report, Ending(
+                facts,
+                ApplicationError(f"{failed} jobs failed in {given.stage}.", type=code, non_retryable=True),
+            )
+        return report, Ending(facts)
+
+    async def _render_all(self, given: PipelineInput) -> BatchReport:
+        """Pdf has no batch activity: its one counted record is each job's own render."""
+        job_ids = given.job_ids
+        if job_ids is None:
+            job_ids = tuple(
+                await workflow.execute_activity(
+                    "select_jobs", args=[given.stage, given.limit], result_type=list[str], **policies.NETWORK
+                )
+            )
+        gate = asyncio.Semaphore(PDF_CONCURRENCY)
+
+        async def render(job_id: str) -> StageReport:
+            async with gate:
+                try:
+                    report: StageReport = await workflow.execute_activity(
+                        "pdf_job",
+                        StageJobInput(job_id, given.profile_version, given.workspace_identity, given.execution_ref),
+                        result_type=StageReport,
+                        **policies.RENDER,
+                    )
+                    return report
+                except Exception as error:
+                    cause = getattr(error, "cause", None)
+                    code = (cause.type if isinstance(cause, ApplicationError) else None) or "PDF_FAILED"
+                    return StageReport(job_id, "pdf", StageState.FAILED, code)
+
+        reports = await asyncio.gather(*(render(job_id) for job_id in job_ids))
+        counts: dict[str, int] = {}
+        for report in reports:
+            counts[report.state] = counts.get(report.state, 0) + 1
+        failures = tuple(r for r in reports if r.state in (StageState.FAILED, StageState.EXHAUSTED))[:25]
+        return BatchReport("pdf", counts, failures)

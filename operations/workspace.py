@@ -1,0 +1,61 @@
+"""This workspace's identity and task queue, fixed at the first start."""
+
+import hashlib
+import shutil
+
+from django.conf import settings
+from django.db import connection
+
+from operations.database import writer
+from operations.errors import NotConfigured, WorkspaceMismatch
+from operations.models import Workspace
+
+
+def describe_database() -> str:
+    """The resolved database without credentials."""
+    config = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:{config['NAME']}"
+    return f"{connection.vendor}:{config['HOST'] or 'local'}:{config['PORT'] or ''}/{config['NAME']}"
+
+
+def compute_identity() -> str:
+    """SHA-256 over the resolved database (without credentials) and the resolved home."""
+    return hashlib.sha256(f"{describe_database()}\n{settings.JOBCTRL_HOME.root}".encode()).hexdigest()
+
+
+def ensure_workspace() -> Workspace:
+    """The stored identity, made on the first start.
+
+    Raises ``WorkspaceMismatch`` where database and home are not the pair that was stored: a
+    copied or moved workspace must be confirmed by its operator before it works.
+    """
+    found = Workspace.objects.order_by("created_at").first()
+    identity = compute_identity()
+    if found is None:
+        with writer():
+            found, _ = Workspace.objects.get_or_create(
+                identity=identity,
+                defaults={
+                    "task_queue": f"jobctrl-{settings.TENANT_ID}-{identity[:8]}",
+                    "database": describe_database(),
+                    "home": str(settings.JOBCTRL_HOME.root),
+                },
+            )
+    if found.identity != identity:
+        raise WorkspaceMismatch(
+            f"This database belongs to the workspace at {found.home}, not {settings.JOBCTRL_HOME.root}. "
+            "Set JOBCTRL_HOME back, or use another DATABASE_URL."
+        )
+    return found
+
+
+def check_free_space() -> int:
+    """Free megabytes in the home; raises ``NotConfigured`` below the stated minimum."""
+    free = shutil.disk_usage(settings.JOBCTRL_HOME.root).free // 1_000_000
+    if free < settings.JOBCTRL_MINIMUM_FREE_MB:
+        raise NotConfigured(
+            f"Only {free} MB are free in {settings.JOBCTRL_HOME.root}; {settings.JOBCTRL_MINIMUM_FREE_MB} MB are "
+            "needed before work starts. Free some space, or lower JOBCTRL_MINIMUM_FREE_MB."
+        )
+    return free

@@ -1,0 +1,60 @@
+"""The stage that scoring implements: score."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from discovery.gates import refuse_posting
+from discovery.queries import find_job_url, get_posting, get_profile
+from operations.errors import StageFailure
+from operations.settings_store import get_setting
+from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, stage
+from scoring import engines
+from scoring.builtin import posting_text
+from scoring.queries import find_score_version
+from scoring.scoring_rule import AnalysisEmpty, ReportInvalid, check_report, compute_score
+from scoring.services import Assessment, save_score
+
+MIN_SCORE = "MIN_SCORE"
+
+
+@stage("score", lanes=("analysis", "score"))
+class ScoreStage(Stage):
+    """Requirements of the posting against the profile's evidence, and the 1-10 fit computed from them."""
+
+    def find_refusal(self, job_id: UUID, *, profile_version: int) -> Refusal | None:
+        return refuse_posting(job_id, needs_trust=False)
+
+    def find_result_version(self, job_id: UUID) -> int:
+        return find_score_version(job_id)
+
+    def run(self, claim: Claim, *, is_cancelled: Callable[[], bool]) -> Assessment:
+        posting = get_posting(claim.job_id)
+        if not posting.description.strip():
+            raise StageFailure("The posting is empty, so there is nothing to score.", code="POSTING_EMPTY")
+        profile = get_profile(claim.profile_version)
+        name, assess = engines.choose_engine()
+        request = engines.AssessmentRequest(posting.title, posting.description, profile, timezone.now().date())
+        report = assess(request)
+        try:
+            check_report(
+                report,
+                posting_text=posting_text(posting.title, posting.description),
+                evidence_ids={evidence.id for evidence in profile.iter_evidence()},
+            )
+            score = compute_score(report)
+        except AnalysisEmpty:
+            raise StageFailure("The posting asks for nothing a resume could show.", code="ANALYSIS_EMPTY") from None
+        except ReportInvalid:
+            raise StageFailure("The report does not hold against the posting.", code="REPORT_INVALID") from None
+        return Assessment(report, score, name, claim.profile_version, posting.snapshot_version)
+
+    def publish(self, claim: Claim, result: Any) -> Settlement:
+        save_score(claim.job_id, result)
+        below = result.score.value < int(get_setting("min_fit_score"))
+        return Settlement(hold=Hold(MIN_SCORE, applies=below), counts={"fitScore": result.score.value})
+
+    def describe_job(self, job_id: UUID) -> str:
+        return find_job_url(job_id)
