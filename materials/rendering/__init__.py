@@ -1,0 +1,1 @@
+"""Documents to PDF. ``materials.rendering.documents`` is the way in."""

@@ -1,0 +1,220 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+
+from materials.chromium import ChromiumMissing, find_chromium, find_cjk_font
+from materials.contracts import ContactLine, LetterDocument, ResumeDocument
+from materials.rendering import renderer as render_thread
+from materials.rendering.documents import PAPERS, STYLES, Paper, Style, render_letter, render_resume
+from materials.rendering.failures import RenderFailed, TooLong
+from materials.rendering.text_layer import expected_text, verify_text_layer
+from tests.materials.written_documents import (
+    ACCENTED_RESUME,
+    JAPANESE_RESUME,
+    LETTER,
+    LONG_RESUME,
+    SHORT_RESUME,
+    write_lines,
+)
+
+try:
+    find_chromium()
+    MISSING = ""
+except ChromiumMissing as error:
+    MISSING = str(error)
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(MISSING), reason=MISSING or "Chromium is here")]
+needs_cjk = pytest.mark.skipif(not find_cjk_font(), reason="no Japanese font is installed (fonts-noto-cjk)")
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LATIN_ONLY = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>/usr/share/fonts/truetype/liberation</dir><dir>/usr/share/fonts/truetype/dejavu</dir>
+<cachedir>{cache}</cachedir></fontconfig>"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _close_shared_browser() -> Iterator[None]:
+    yield
+    render_thread.shutdown()
+
+
+def list_links(pdf: bytes) -> list[str]:
+    pages = PdfReader(BytesIO(pdf)).pages
+    return [note.get_object()["/A"]["/URI"] for page in pages for note in page.get("/Annots", [])]
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_it_writes_a_long_resume_on_two_pages_of_the_paper_asked_for(style: Style, paper: Paper) -> None:
+    pdf = render_resume(LONG_RESUME, style=style, paper=paper)
+
+    assert pdf.pages == 2
+    width, height = (round(float(side)) for side in PdfReader(BytesIO(pdf.data)).pages[0].mediabox[2:])
+    assert (width, height) == ((595, 842) if paper == "a4" else (612, 792))
+
+
+def test_it_reads_back_as_it_was_typed_in_order() -> None:
+    pdf = render_resume(SHORT_RESUME)
+
+    assert pdf.pages == 1
+    text = " ".join(pdf.text.split())
+    assert "Introduced an efficient office workflow for schema changes" in text
+    assert "Staff Software Engineer March 2021 – present Northwind Payments B.V., Amsterdam" in text
+    assert "the full-stack tracking product" in text
+    assert "the literal $& of the old system" in text
+    assert text.index("Summary") < text.index("Skills") < text.index("Experience") < text.index("Education")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_it_embeds_accents_and_other_alphabets(style: Style) -> None:
+    text = render_resume(ACCENTED_RESUME, style=style).text
+
+    for word in ("Čapek-Łukaszewicz", "Ångström", "İstanbul", "Αθήνα", "Київ", "Expérience professionnelle"):
+        assert word in text
+
+
+@needs_cjk
+@pytest.mark.parametrize("style", STYLES)
+def test_it_names_the_ideographs_that_were_written_not_their_look_alikes(style: Style) -> None:
+    text = "".join(render_resume(JAPANESE_RESUME, style=style).text.split())
+
+    for word in ("山田太郎", "バックエンド・エンジニア", "金子・山本システム株式会社", "神戸", "長く西の青い麦"):
+        assert word in text
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_it_writes_a_letter_on_one_page_with_its_date_in_words(style: Style) -> None:
+    pdf = render_letter(LETTER, style=style)
+
+    assert pdf.pages == 1
+    assert "November 29, 2026" in pdf.text
+    assert pdf.text.rstrip().endswith("Kind regards,\nMara O’Connell")
+
+
+def test_it_links_exactly_where_the_candidate_said_and_nowhere_unsafe() -> None:
+    unsafe = ContactLine("portfolio", "javascript:alert(1)")
+    pdf = render_letter(replace(LETTER, contacts=(*LETTER.contacts, unsafe)))
+
+    assert list_links(pdf.data) == [contact.href for contact in LETTER.contacts if contact.href]
+    assert "portfolio" in pdf.text
+
+
+def test_it_shows_markup_in_the_text_as_text() -> None:
+    label = "</p><script>document.title = 1</script>{{ settings }} <b>C++</b> & Go"
+
+    assert label in " ".join(render_resume(replace(SHORT_RESUME, label=label)).text.split())
+
+
+def test_it_gives_the_same_bytes_again_and_after_a_restart_of_the_browser() -> None:
+    first = render_resume(LONG_RESUME)
+    second = render_resume(LONG_RESUME)
+    render_thread.shutdown()
+
+    assert first.sha256 == second.sha256 == render_resume(LONG_RESUME).sha256
+
+
+def test_it_differs_by_nothing_but_the_date_when_one_is_given() -> None:
+    monday, friday = (render_letter(LETTER, created=datetime(2026, 11, day, tzinfo=UTC)).data for day in (23, 27))
+
+    assert monday != friday
+    assert monday.replace(b"20261123", b"20261127") == friday
+
+
+def test_it_describes_the_file_and_tells_nothing_of_the_machine() -> None:
+    reader = PdfReader(BytesIO(render_resume(replace(SHORT_RESUME, language="en-GB")).data))
+
+    assert reader.metadata == {
+        "/Title": "Mara O’Connell – Staff Backend Engineer",
+        "/Author": "Mara O’Connell",
+        "/Producer": "jobctrl",
+        "/Creator": "jobctrl",
+    }
+    assert str(reader.root_object["/Lang"]) == "en-GB"
+
+
+def test_it_tells_how_many_pages_too_many_there_are() -> None:
+    with pytest.raises(TooLong) as resume:
+        render_resume(replace(LONG_RESUME, experience=LONG_RESUME.experience * 4))
+    with pytest.raises(TooLong) as letter:
+        render_letter(replace(LETTER, paragraphs=LETTER.paragraphs * 6))
+
+    assert (resume.value.pages, resume.value.limit, resume.value.retryable) == (4, 2, False)
+    assert (letter.value.pages, letter.value.limit) == (2, 1)
+
+
+def test_it_never_splits_an_entry_over_two_pages() -> None:
+    pages = [page.extract_text() for page in PdfReader(BytesIO(render_resume(LONG_RESUME).data)).pages]
+
+    for entry in (*LONG_RESUME.experience, *LONG_RESUME.projects, *LONG_RESUME.education):
+        holding = [index for index, text in enumerate(pages) if entry.title in text]
+        assert all(line.text[:12] in pages[holding[0]].replace("\n", " ") for line in entry.lines)
+
+
+def render_with_latin_fonts_only(folder: Path, document: ResumeDocument, *, trust_fonts: bool) -> dict[str, str]:
+    """In a process of its own, since fonts are found once per process."""
+    config = folder / "fonts.conf"
+    config.write_text(LATIN_ONLY.format(cache=folder / "cache"))
+    program = (
+        "import json, sys, django\n"
+        "django.setup()\n"
+        "from materials.rendering import documents\n"
+        "from materials.rendering.failures import RenderFailed\n"
+        "from tests.materials.written_documents import SHORT_RESUME\n"
+        "from dataclasses import replace\n"
+        "if sys.argv[2] == 'True':\n    documents.find_cjk_font = lambda: True\n"
+        "try:\n    documents.render_resume(replace(SHORT_RESUME, name=sys.argv[1]))\n"
+        "except RenderFailed as error:\n"
+        "    print(json.dumps({'code': error.code, 'error': error.error_code, 'message': str(error)}))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, document.name, str(trust_fonts)],
+        cwd=REPOSITORY,
+        env=os.environ | {"FONTCONFIG_FILE": str(config), "DJANGO_SETTINGS_MODULE": "jobctrl.settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    answer: dict[str, str] = json.loads(run.stdout)
+    return answer
+
+
+@pytest.mark.skipif(not Path("/usr/share/fonts/truetype/liberation").is_dir(), reason="needs fonts-liberation")
+@pytest.mark.parametrize(
+    ("name", "trust_fonts", "named"),
+    [
+        ("山田 太郎", False, "fonts-noto-cjk"),
+        ("山田 太郎", True, "山田太郎 Install a Chinese, Japanese and Korean font"),
+        ("สมชาย", True, "ส"),
+    ],
+)
+def test_it_refuses_letters_that_no_installed_font_has(
+    tmp_path: Path, name: str, trust_fonts: bool, named: str
+) -> None:
+    answer = render_with_latin_fonts_only(tmp_path, replace(SHORT_RESUME, name=name), trust_fonts=trust_fonts)
+
+    assert (answer["code"], answer["error"]) == ("font_missing", "configuration")
+    assert named in answer["message"]
+
+
+def test_it_refuses_a_pdf_that_lacks_a_line() -> None:
+    pdf = render_letter(LETTER)
+
+    with pytest.raises(RenderFailed, match="lacks this line: I was never there"):
+        verify_text_layer(pdf.data, expected=[*expected_text(LETTER), "I was never there."])
+
+
+@pytest.mark.parametrize("document", [replace(SHORT_RESUME, summary=write_lines("ﬁne ﬂow\u00ad er\u200b")), LETTER])
+def test_it_prints_pasted_ligatures_as_letters(document: ResumeDocument | LetterDocument) -> None:
+    pdf = render_resume(document) if isinstance(document, ResumeDocument) else render_letter(document)
+
+    assert not any(0xFB00 <= ord(char) <= 0xFB06 or char in "\u00ad\u200b" for char in pdf.text)
