@@ -9,7 +9,7 @@ from jobctrl.home import Home
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")
+environ.Env.read_env(env.str("JOBCTRL_ENV_FILE", default=str(BASE_DIR / ".env")))
 
 JOBCTRL_HOME = Home(Path(env.str("JOBCTRL_HOME", default="~/.jobctrl")).expanduser().resolve())
 
@@ -25,6 +25,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
+    "jobctrl",
     "operations",
     "discovery",
     "scoring",

@@ -162,3 +162,23 @@ def list_top_jobs(limit: int = 10) -> list[dict[str, Any]]:
     fields = ("job_id", "title", "company", "location", "fit_score", "has_documents", "stages_json")
     ordered = rows.order_by(DescendingNullsLast("fit_score"), DescendingNullsLast("discovered_at"), "job_id")
     return list(ordered.values(*fields)[:limit])
+
+
+def find_first_event_time(event_type: str) -> datetime | None:
+    """When the first event of a type was recorded; one index lookup."""
+    return (
+        JobEventRow.objects.filter(event_type=event_type).order_by("id").values_list("recorded_at", flat=True).first()
+    )
+
+
+def count_without_pdf(ref: ExecutionRef) -> int:
+    """Members planned up to their documents that neither have them nor were held back by the operator's policy."""
+    planned = [
+        row.job_id
+        for row in DiscoveryExecutionJob.objects.filter(run_id=ref.run_id, plan_state=WorkPlan.PLANNED)
+        if StageName.PDF in row.required_steps
+    ]
+    rows = JobStageState.objects.filter(job_id__in=planned)
+    ready = set(rows.filter(stage=StageName.PDF, state=StageState.SUCCEEDED).values_list("job_id", flat=True))
+    held = set(rows.filter(stage=StageName.TAILOR, state=StageState.SKIPPED).values_list("job_id", flat=True))
+    return len(set(planned) - ready - held)

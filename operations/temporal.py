@@ -37,13 +37,14 @@ def resolve_address() -> str:
 async def connect() -> "Client":
     """A client of this workspace's namespace; raises ``WorkerUnavailable`` where it cannot be reached."""
     from temporalio.client import Client
+    from temporalio.service import RPCError
 
     address = resolve_address()
     try:
         return await asyncio.wait_for(
             Client.connect(address, namespace=settings.TEMPORAL_NAMESPACE, tls=_read_tls()), timeout=10
         )
-    except (RuntimeError, TimeoutError) as error:
+    except (RPCError, RuntimeError, TimeoutError) as error:
         raise WorkerUnavailable(
             f"Temporal cannot be reached at {address}. Start everything with: manage.py up"
         ) from error

@@ -143,16 +143,20 @@ class CompiledTable:
 
     def select_page(self, after: Any, *, limit: int, table: str | None = None) -> list[tuple[Any, ...]]:
         """Raw rows in key order, as text-comparable values; the key is the first column of each."""
-        columns = ", ".join(
-            f"{c}::text" if connection.vendor == "postgresql" and c in self._json_columns else c for c in self.columns
-        )
+        columns = ", ".join(self._as_raw(column) for column in self.columns)
         where = f"WHERE {self.key} > %s " if after is not None else ""
         order = f'{self.key} COLLATE "C"' if self._key_is_text() else self.key
         where = where.replace(self.key, order)
-        statement = f"SELECT {self.key}, {columns} FROM {table or self.table} {where}ORDER BY {order} LIMIT %s"
+        statement = f"SELECT {self._as_raw(self.key)}, {columns} FROM {table or self.table} {where}ORDER BY {order} LIMIT %s"
         with connection.cursor() as cursor:
             cursor.execute(statement, [*([after] if after is not None else []), limit])
             return list(cursor.fetchall())
+
+    def _as_raw(self, column: str) -> str:
+        """The value as stored; a bare SQLite column would be converted by its declared type."""
+        if connection.vendor == "postgresql":
+            return f"{column}::text" if column in self._json_columns else column
+        return f"+{column}"
 
     def _key_is_text(self) -> bool:
         return (

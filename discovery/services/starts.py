@@ -1,0 +1,24 @@
+"""Starting a discovery run."""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+
+from discovery.contracts import DiscoverInput
+from discovery.queries import find_newest_profile_version
+from operations.services.starts import Started, StartRequest, check_worker_ready, start_workflow
+from operations.workspace import ensure_workspace
+
+
+def start_discovery(*, families: Sequence[str] = ()) -> Started:
+    """Start the one discovery run, or attach to the one that is running."""
+    check_worker_ready()
+    version = find_newest_profile_version()
+    return start_workflow(
+        StartRequest(
+            "DiscoverWorkflow",
+            f"discover-{settings.TENANT_ID}",
+            DiscoverInput(version, ensure_workspace().identity, settings.TENANT_ID, tuple(families)),
+            {"families": ",".join(families) or "all", "profileVersion": str(version)},
+        )
+    )

@@ -1,0 +1,51 @@
+"""Following a run from a command: until it and the preparations it started have ended."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from operations import queries
+from operations.contracts import ExecutionRef
+
+POLL_SECONDS = 0.25
+OPEN = ("starting", "in_progress")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How the run ended; ``unfinished`` preparations were still open when the time was up."""
+
+    status: str
+    error_code: str
+    result: dict[str, str]
+    unfinished: int = 0
+
+
+def follow_run(run_id: str, *, show: Callable[[str], None], timeout_seconds: float) -> RunEnd:
+    """Wait for one run; raises ``TimeoutError`` naming what is still open."""
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        run = queries.find_run(run_id)
+        if run is not None and run.status not in OPEN:
+            return RunEnd(run.status, run.error_code, run.result)
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"run {run_id} has not ended within {timeout_seconds:.0f} s; it goes on by itself")
+        show(describe_counts(queries.count_stage_states()))
+        time.sleep(POLL_SECONDS)
+
+
+def follow_discovery(ref: ExecutionRef, *, show: Callable[[str], None], timeout_seconds: float) -> RunEnd:
+    """Wait for a discovery run and then for every preparation that it planned."""
+    deadline = time.monotonic() + timeout_seconds
+    end = follow_run(ref.run_id, show=show, timeout_seconds=timeout_seconds)
+    planned = queries.list_preparations(ref)
+    while (still_open := queries.count_open_runs(planned)) and time.monotonic() < deadline:
+        show(f"{len(planned) - still_open} of {len(planned)} jobs prepared")
+        time.sleep(POLL_SECONDS)
+    return RunEnd(end.status, end.error_code, end.result, still_open)
+
+
+def describe_counts(counts: dict[str, dict[str, int]]) -> str:
+    """One line: how many jobs have finished each stage."""
+    parts = [f"{states.get('succeeded', 0)}/{sum(states.values())} {stage}" for stage, states in counts.items()]
+    return ", ".join(parts) or "starting"

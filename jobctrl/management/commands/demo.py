@@ -1,0 +1,137 @@
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from jobctrl.home import HomeUnusable
+from jobctrl.terminal import Terminal
+from operations.errors import OperationsError
+
+TIMEOUT_SECONDS = 600
+#: A demo touches neither the operator's own workspace nor their cluster.
+OWN_SETTINGS = ("DATABASE_URL", "TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "JOBCTRL_ALLOW_PRIVATE_HOSTS")
+
+
+class Command(BaseCommand):
+    help = "The main job over bundled sample boards and a sample profile, in a throw-away workspace."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--headless", action="store_true", help="exit when done")
+        parser.add_argument("--json", action="store_true", help="one JSON line on standard output")
+        parser.add_argument("--home", help="the workspace to use instead of a fresh temporary folder")
+        parser.add_argument("--in-workspace", type=float, help="internal: this process has the demo's workspace")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["in_workspace"] is None:
+            sys.exit(run_apart(options["home"], sys.argv[2:]))
+        try:
+            summary = self.run(options["in_workspace"])
+        except HomeUnusable as error:
+            raise CommandError(str(error)) from None
+        except OperationsError as error:
+            raise CommandError(error.message) from None
+        except TimeoutError as error:
+            raise CommandError(str(error)) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(summary))
+        else:
+            self.print_results(summary)
+        if summary["failed"] or summary["unfinished"] or summary["withoutPdf"] or not summary["projectionsClean"]:
+            sys.exit(1)
+
+    def run(self, started: float) -> dict[str, Any]:
+        from discovery.services.profiles import import_profile
+        from discovery.services.sources import register_bundled_sources
+        from discovery.services.starts import start_discovery
+        from jobctrl.following import follow_discovery
+        from operations.contracts import ExecutionRef
+        from operations.processes.product import run_product
+
+        with Terminal(self.stderr) as terminal, run_product(announce=terminal.show):
+            import_profile((settings.BASE_DIR / "discovery" / "sample_profile.json").read_bytes())
+            register_bundled_sources()
+            run = start_discovery()
+            ref = ExecutionRef(settings.TENANT_ID, run.workflow_id, run.run_id)
+            end = follow_discovery(ref, show=terminal.show, timeout_seconds=TIMEOUT_SECONDS)
+            terminal.show("stopping")
+        return summarise(ref, end.status, end.unfinished, started)
+
+    def print_results(self, summary: dict[str, Any]) -> None:
+        from materials.queries import list_artifacts
+        from operations.queries import list_top_jobs
+
+        jobs = list_top_jobs(10)
+        files = {(file.job_id, file.kind): file for file in list_artifacts(job["job_id"] for job in jobs)}
+        self.stdout.write(
+            f"\n{summary['discovered']} jobs found, {summary['scored']} scored, {summary['tailored']} worth applying to; "
+            f"{summary['pdfs']} have documents. {summary['seconds']:.0f} s.\n"
+        )
+        for job in jobs:
+            self.stdout.write(f"{job['fit_score']:>3}  {job['title']}, {job['company']} ({job['location']})")
+            for kind in ("resume_pdf", "letter_pdf"):
+                if file := files.get((job["job_id"], kind)):
+                    self.stdout.write(f"       {settings.JOBCTRL_HOME.artifacts / file.relative_path}")
+        self.stdout.write(f"\nThe workspace is {summary['home']}; remove it when you have looked.")
+
+
+def run_apart(home: str | None, arguments: list[str]) -> int:
+    """Run the demo in a process whose settings are those of its own workspace."""
+    root = Path(home).expanduser().resolve() if home else Path(tempfile.mkdtemp(prefix="jobctrl-demo-"))
+    environment = {name: value for name, value in os.environ.items() if name not in OWN_SETTINGS}
+    environment |= {"JOBCTRL_HOME": str(root), "JOBCTRL_TEMPORAL_PORT": "0", "LOG_LEVEL": "WARNING"}
+    # Empty values win over a .env file, which a missing one would not.
+    environment |= {"TEMPORAL_ADDRESS": "", "DATABASE_URL": f"sqlite:///{root / 'jobctrl.db'}"}
+    command = [
+        sys.executable,
+        str(settings.BASE_DIR / "manage.py"),
+        "demo",
+        *arguments,
+        "--in-workspace",
+        str(time.time()),
+    ]
+    child = subprocess.Popen(command, env=environment)
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            continue  # the terminal sent it to the child as well, which stops its parts in order
+
+
+def summarise(ref: Any, status: str, unfinished: int, started: float) -> dict[str, Any]:
+    from operations.folding.rebuild import verify_projections
+    from operations.queries import count_stage_states, count_without_pdf, find_first_event_time
+
+    counts = count_stage_states(ref)
+
+    def done(stage: str) -> int:
+        return counts.get(stage, {}).get("succeeded", 0)
+
+    failed = sum(states.get("failed", 0) + states.get("exhausted", 0) for states in counts.values())
+    first = find_first_event_time("JobScored")
+    begun = datetime.fromtimestamp(started, UTC)
+    return {
+        "discovered": sum(counts.get("enrich", {}).values()),
+        "enriched": done("enrich"),
+        "scored": done("score"),
+        "tailored": done("tailor"),
+        "covers": done("cover"),
+        "pdfs": done("pdf"),
+        "failed": failed,
+        "runId": ref.run_id,
+        "seconds": round(time.time() - started, 1),
+        "secondsToFirstScore": round((first - begun).total_seconds(), 1) if first else None,
+        "status": status,
+        "unfinished": unfinished,
+        "withoutPdf": count_without_pdf(ref),
+        "projectionsClean": verify_projections().is_clean,
+        "home": str(settings.JOBCTRL_HOME.root),
+    }

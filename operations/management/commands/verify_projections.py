@@ -1,0 +1,40 @@
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from operations.folding.rebuild import ProjectionReport, TableReport, verify_projections
+
+
+class Command(BaseCommand):
+    help = "Compare every projection with a fresh fold of the event log; exit 1 where one differs."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        report = verify_projections(progress=self.show)
+        print_report(self, report)
+        if not report.is_clean:
+            sys.exit(1)
+
+    def show(self, app: str, position: int, until: int) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(f"\r{app}: {position:,} of {until:,}", ending="")
+            self.stderr.flush()
+
+
+def describe_table(table: TableReport) -> str:
+    if table.is_clean:
+        return f"{table.table}: {table.rows} rows, as the log says ({table.digest[:12]})"
+    return (
+        f"{table.table}: {table.rows} rows; {table.missing} missing, {table.differing} differing, "
+        f"{table.superfluous} superfluous ({table.digest[:12]}, expected {table.expected_digest[:12]})"
+    )
+
+
+def print_report(command: BaseCommand, report: ProjectionReport) -> None:
+    if command.stderr.isatty():
+        command.stderr.write("")
+    for table in report.tables:
+        command.stdout.write(describe_table(table))
+    for app, state in report.flagged.items():
+        command.stdout.write(f"{app}: its projections are {state}; they catch up on the worker's next heartbeat")
+    command.stdout.write(f"{report.events:,} events; {'clean' if report.is_clean else 'NOT clean'}")
