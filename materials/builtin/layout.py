@@ -10,9 +10,10 @@ from materials.contracts import ResumeDocument, ResumeEntry
 WIDTH = 100  # characters
 _HEADER = 4.3  # name, label and the gap below
 _CONTACT_WIDTH = 105
-_HEADING = 2.5
+_HEADING = 2.6
 _GAP = 0.65  # between entries
 _BULLET_GAP = 0.15
+_LIST_GAP = 0.2
 
 
 def estimate_lines(document: ResumeDocument) -> float:
@@ -38,4 +39,4 @@ def estimate_bullet(text: str) -> float:
 def _estimate_entry(entry: ResumeEntry) -> float:
     place = 1 if entry.organization or entry.location else 0
     title = ceil((len(entry.title) + len(entry.dates)) / (WIDTH * 0.9)) or 1
-    return title + place + _GAP + sum(estimate_bullet(line.text) for line in entry.lines)
+    return title + place + _GAP + _LIST_GAP + sum(estimate_bullet(line.text) for line in entry.lines)

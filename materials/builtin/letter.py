@@ -12,6 +12,7 @@ from materials.builtin.ranking import (
     SkillFinder,
     order_experience,
     rank_bullets,
+    rate_addition,
     read_posting,
 )
 from materials.builtin.wording import choose_requirement, clean_company, clean_title
@@ -29,7 +30,6 @@ _LONG_BULLET = 34  # words; a longer one makes a heavy sentence
 _SHORT_BULLET = 5
 _MAX_SKILLS = 6
 _FIRST_PERSON = re.compile(r"^(?:I|My) ")
-_NEW_ANSWER = 0.8
 _KIND_VALUE = {"work": 1.0, "project": 0.6, "volunteer": 0.5}
 
 
@@ -80,7 +80,7 @@ def write_letter(
 def _write_opening(
     profile: ProfileDocument, title: str, company: str, description: str, posting: PostingSkills
 ) -> Iterator[Line]:
-    yield Line(next(frames.list_free_sentences(title=title, company=company)))
+    yield Line(frames.choose_opening(title=title, company=company))
     yield from _introduce(profile)
     skills = _choose_skills(profile, description, posting)
     if len(skills) > 1:
@@ -173,16 +173,11 @@ def _choose_varied(entries: Sequence[RankedBullet], *, answered: set[str]) -> li
     seen = set(answered)
     left = list(entries)
     while left and len(chosen) < _PER_PARAGRAPH:
-        best = max(left, key=lambda entry: _rate_entry(entry, seen))
+        best = max(left, key=lambda entry: rate_addition(entry, seen) * _rate_sentence(entry.bullet.text))
         left.remove(best)
         chosen.append(best)
         seen |= {requirement.id for requirement in best.requirements}
     return chosen
-
-
-def _rate_entry(entry: RankedBullet, seen: set[str]) -> float:
-    fresh = sum(requirement.id not in seen for requirement in entry.requirements)
-    return (entry.value + _NEW_ANSWER * fresh) * _rate_sentence(entry.bullet.text)
 
 
 def _write_paragraph(plan: _Plan, profile: ProfileDocument, *, lead: Experience | None) -> Iterator[Line]:

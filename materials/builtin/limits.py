@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from discovery.contracts import ProfileDocument
 
 LONG_CAREER_YEARS = 10
-_PAGE = 52.0
+_PAGE = 50.0
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeLimits:
-    """``lines`` is an estimate of printed lines (layout.py); a page of A4 takes about 52."""
+    """``lines`` is an estimate of printed lines (layout.py); a page takes at least 50 in every style and paper."""
 
     lines: float = _PAGE
     bullets: int = 16
@@ -26,7 +26,7 @@ class ResumeLimits:
 
 ONE_PAGE = ResumeLimits()
 TWO_PAGES = ResumeLimits(
-    lines=2 * _PAGE - 3,  # an entry is not split between pages
+    lines=2 * _PAGE - 8,  # an entry is not split between pages
     bullets=24,
     bullets_per_job=7,
     bullets_per_old_job=4,

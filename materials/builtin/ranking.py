@@ -1,7 +1,7 @@
 """Which of the candidate's facts speak to this posting, and how strongly."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from discovery.contracts import Bullet, Experience, ProfileDocument
@@ -18,6 +18,7 @@ _NUMBER_VALUE = 0.6
 _RECENT_VALUE = 0.9
 _RECENT_DECAY = 0.75
 _PARENT_SHARE = 0.1
+_NEW_ANSWER = 0.8
 _WORD_VALUE = 0.3
 _MOST_WORDS = 4
 # Six letters are enough of a stem to see that "settles" answers "settle".
@@ -96,6 +97,11 @@ def rank_bullets(profile: ProfileDocument, *, report: FitReport, posting: Postin
             value += _WORD_VALUE * min(posting.count_shared_words(bullet.text), _MOST_WORDS)
             ranked.append(RankedBullet(bullet, item, value, list_answered(report, bullet.id), shared))
     return tuple(sorted(ranked, key=lambda entry: -entry.value))
+
+
+def rate_addition(entry: RankedBullet, answered: Set[str]) -> float:
+    """The bullet's worth beside others: more for each requirement that is not yet answered."""
+    return entry.value + _NEW_ANSWER * sum(requirement.id not in answered for requirement in entry.requirements)
 
 
 def list_answered(report: FitReport, evidence_id: str) -> tuple[Requirement, ...]:

@@ -14,6 +14,7 @@ from materials.builtin.ranking import (
     SkillFinder,
     order_experience,
     rank_bullets,
+    rate_addition,
     read_posting,
 )
 from materials.contracts import Line, ResumeDocument, ResumeEntry, SkillLine
@@ -49,7 +50,7 @@ def tailor_resume(
         if sum(estimate_bullet(entry.bullet.text) for entry in wanted[: plan.enough_bullets]) <= room:
             break
     chosen = _choose_bullets(jobs, ranked, plan, lines=room)
-    return replace(frame, experience=tuple(_make_job(item, chosen.get(item.id, [])) for item in jobs))
+    return replace(frame, experience=tuple(_make_job(item, chosen[item.id]) for item in jobs))
 
 
 def _draft_frame(
@@ -82,19 +83,26 @@ def _draft_frame(
 def _choose_bullets(
     jobs: Sequence[Experience], ranked: Sequence[RankedBullet], limits: ResumeLimits, *, lines: float
 ) -> dict[str, list[RankedBullet]]:
-    """The best bullet of every job first, then the best of all within each job's share and the room left."""
+    """The best bullet of every job first, then what adds most within each job's share and the room left.
+
+    A bullet adds more while it answers a requirement that none chosen before it does.
+    """
     shares = {item.id: _get_share(age, item, limits) for age, item in enumerate(jobs)}
-    chosen: dict[str, list[RankedBullet]] = {}
-    room, count = lines, limits.bullets
-    own = [entry for entry in ranked if entry.experience.id in shares]
-    firsts = [next((entry for entry in own if entry.experience.id == item.id), None) for item in jobs]
-    for entry in (*(first for first in firsts if first is not None), *own):
-        taken = chosen.setdefault(entry.experience.id, [])
+    chosen: dict[str, list[RankedBullet]] = {item.id: [] for item in jobs}
+    left = [entry for entry in ranked if entry.experience.id in shares]
+    firsts = [next((entry for entry in left if entry.experience.id == item.id), None) for item in jobs]
+    waiting = [entry for entry in firsts if entry is not None]
+    answered: set[str] = set()
+    room = lines
+    while left and sum(map(len, chosen.values())) < limits.bullets:
+        entry = waiting.pop(0) if waiting else max(left, key=lambda entry: rate_addition(entry, answered))
+        left.remove(entry)
         cost = estimate_bullet(entry.bullet.text)
-        if entry in taken or count < 1 or cost > room or len(taken) >= shares[entry.experience.id]:
+        if cost > room or len(chosen[entry.experience.id]) >= shares[entry.experience.id]:
             continue
-        taken.append(entry)
-        room, count = room - cost, count - 1
+        chosen[entry.experience.id].append(entry)
+        room -= cost
+        answered |= {requirement.id for requirement in entry.requirements}
     return {key: sorted(taken, key=lambda entry: -entry.value) for key, taken in chosen.items()}
 
 

@@ -4,13 +4,16 @@ import re
 from collections.abc import Sequence
 
 from discovery.profile_import.typography import clean_text
-from materials.grounding.frames import is_known, join_names
+from materials.grounding.frames import is_known, is_name, join_names
 from materials.grounding.placeholders import find_suspects
 from scoring.contracts import Requirement
 
 _MAX_PHRASE = 70
 _MAX_TERMS = 3
-_GENDERS = re.compile(r"\s*[(\[](?:[mfwdxhn](?:\s*[/|,*]\s*[mfwdxhn])+|all genders?|gn)[)\]]\*?", re.IGNORECASE)
+_GENDERS = re.compile(
+    r"\s*(?:[(\[](?:[mfwdxhn](?:\s*[/|,*]\s*[mfwdxhn])+|all genders?|gn)[)\]]|(?<=\s)[mfw]/[mfw]/[dx]\b)\*?",
+    re.IGNORECASE,
+)
 _NOUN_START = re.compile(
     r"^(?:(?:strong|solid|deep|proven|hands-on|extensive|good|excellent|practical|professional|working|production|"
     r"in-depth|demonstrated|prior|relevant|significant)\s+){0,2}"
@@ -18,6 +21,8 @@ _NOUN_START = re.compile(
     r"track record)\b",
     re.IGNORECASE,
 )
+# What follows is detail; the phrase before it stands alone.
+_DETAIL = re.compile(r"\s*[:;(]|\s[–—-]\s|,? (?:ideally|preferably|such as|including|especially|like)\b", re.IGNORECASE)
 _UNCLEAN = re.compile(
     r"[\d()\[\]{}<>:;/|!?\"“”*•]|\b(?:i|me|my|we|our|us|you|your|etc|e\.g|preferred|plus)\b", re.IGNORECASE
 )
@@ -28,26 +33,24 @@ def choose_requirement(requirements: Sequence[Requirement], *, description: str,
 
     ``exclude`` is a phrase already used; only words that stand in the posting are given.
     """
-    for requirement in requirements:
-        phrase = _read_phrase(requirement.text, description) or _join_terms(requirement.terms, description)
-        if phrase and phrase.casefold() != exclude.casefold():
-            return phrase
-    return ""
+    phrases = (_read_phrase(requirement.text, description) for requirement in requirements)
+    names = (_join_terms(requirement.terms, description) for requirement in requirements if requirement.kind == "skill")
+    return next((text for text in (*phrases, *names) if text and text.casefold() != exclude.casefold()), "")
 
 
 def clean_title(title: str) -> str:
-    """The role as a letter names it: without "(m/f/d)"; "" where it is a placeholder."""
-    text = clean_text(_GENDERS.sub("", title))
-    return "" if find_suspects(text) else text
+    """The role as a letter names it: without "(m/f/d)"; "" where it is a placeholder or more than a name."""
+    text = clean_text(_GENDERS.sub("", title)).rstrip(" :,;–—-")
+    return text if is_name(text) and not find_suspects(text) else ""
 
 
 def clean_company(company: str) -> str:
     text = clean_text(company)
-    return text if is_known(text) and not find_suspects(text) else ""
+    return text if is_known(text) and is_name(text) and not find_suspects(text) else ""
 
 
 def _read_phrase(text: str, description: str) -> str:
-    phrase = clean_text(text).rstrip(".,")
+    phrase = _DETAIL.split(clean_text(text))[0].rstrip(".,")
     if len(phrase) > _MAX_PHRASE or _NOUN_START.match(phrase) is None or _UNCLEAN.search(phrase):
         return ""
     if re.search(r"[.!?…]", phrase) or phrase.casefold() not in clean_text(description).casefold():
@@ -59,7 +62,8 @@ def _join_terms(terms: Sequence[str], description: str) -> str:
     """Terms as the posting spells them."""
     found: list[str] = []
     for term in terms:
-        match = re.search(rf"(?<![\w+#]){re.escape(term)}(?![\w+#])", description, re.IGNORECASE)
+        whole = rf"(?<![\w+#]){re.escape(term)}(?![\w+#])"
+        match = re.search(whole, description) or re.search(whole, description, re.IGNORECASE)
         if match is not None and not _UNCLEAN.search(match.group()):
             found.append(match.group())
     return join_names(found[:_MAX_TERMS])

@@ -18,10 +18,12 @@ GREETING = "Dear Hiring Team at {company},"
 GREETING_UNKNOWN = "Dear Hiring Team,"
 CLOSINGS = ("Kind regards,", "Best regards,", "Sincerely,", "Yours sincerely,")
 
-OPENINGS_FULL = ("I am writing to apply for the {title} role at {company}.",)
-OPENINGS_TITLE = ("I am writing to apply for the {title} role.",)
-OPENINGS_COMPANY = ("I am writing to apply for the role you advertise at {company}.",)
-OPENINGS_BARE = ("I am writing to apply for the role you advertise.",)
+OPENING = "I am writing to apply for the {title} role at {company}."
+OPENING_LONG = "I am writing to apply for the position of {title} at {company}."
+OPENING_TITLE = "I am writing to apply for the {title} role."
+OPENING_TITLE_LONG = "I am writing to apply for the position of {title}."
+OPENING_COMPANY = "I am writing to apply for the role you advertise at {company}."
+OPENING_BARE = "I am writing to apply for the role you advertise."
 INVITATION = "I would welcome the chance to talk about the role and about what you need from the person who takes it."
 INVITATION_COMPANY = "I would welcome the chance to talk about the role and about what {company} needs from it."
 THANKS = "Thank you for your time and consideration."
@@ -62,6 +64,9 @@ _ROLE_NOUN = re.compile(
     r"(?= (?:with|who|focused|specializing|specialising|from|based|and)\b|[,.]|$)",
     re.IGNORECASE,
 )
+MAX_NAME = 160  # characters of a title or a company
+_SPEAKS = re.compile(r"\bI(?:['’]m\b|\s+[a-z])|\b(?:my|myself)\b|[.!?]\s+\w+\s+\w+\s+\w+")
+_LONG_TITLE = re.compile(r"[,(:|/]|\s[–—-]\s|\b(?:role|position)\b", re.IGNORECASE)
 _NOT_ROLE_START = frozenset({"a", "an", "the", "i", "my", "as", "he", "she", "we", "our", "this", "that", "for"})
 
 
@@ -124,17 +129,24 @@ def join_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
+def choose_opening(*, title: str, company: str) -> str:
+    """Names what is known. "The Engineer (Python), Platform role" would stumble; "the position of" carries it."""
+    is_long = _LONG_TITLE.search(title) is not None
+    if not title:
+        return OPENING_COMPANY.format(company=company) if is_known(company) else OPENING_BARE
+    if not is_known(company):
+        return (OPENING_TITLE_LONG if is_long else OPENING_TITLE).format(title=title)
+    return (OPENING_LONG if is_long else OPENING).format(title=title, company=company)
+
+
 def list_free_sentences(*, title: str, company: str) -> Iterator[str]:
     """Sentences that say nothing of the candidate."""
-    known = is_known(company)
-    if title and known:
-        yield from (frame.format(title=title, company=company) for frame in OPENINGS_FULL)
-    if title:
-        yield from (frame.format(title=title) for frame in OPENINGS_TITLE)
-    if known:
-        yield from (frame.format(company=company) for frame in OPENINGS_COMPANY)
+    companies = (company, "") if is_known(company) else ("",)
+    titles = (title, "") if title else ("",)
+    yield from (choose_opening(title=t, company=c) for t in titles for c in companies)
+    if is_known(company):
         yield INVITATION_COMPANY.format(company=company)
-    yield from (*OPENINGS_BARE, INVITATION, THANKS, ENCLOSURE)
+    yield from (INVITATION, THANKS, ENCLOSURE)
 
 
 def choose_greeting(company: str) -> str:
@@ -143,6 +155,11 @@ def choose_greeting(company: str) -> str:
 
 def is_known(company: str) -> bool:
     return company.strip().casefold() not in UNKNOWN_COMPANIES
+
+
+def is_name(text: str) -> bool:
+    """False where a title or company is long enough, or so worded, that it would speak for the candidate."""
+    return len(text) <= MAX_NAME and _SPEAKS.search(text) is None
 
 
 def is_earlier(profile: ProfileDocument, *, experience: Experience) -> bool:

@@ -37,6 +37,8 @@ def _iter_problems(document: LetterDocument, facts: ProfileFacts, posting: str) 
     for field, text in (("company", document.company), ("title", document.title)):
         for found in find_suspects(text):
             yield GroundingProblem(field, f"A placeholder is left: “{found}”.", text)
+        if not frames.is_name(text):
+            yield GroundingProblem(field, "This is more than a name; it would speak for the candidate.", text)
     greetings = (frames.choose_greeting(document.company), frames.GREETING_UNKNOWN)
     if fold_text(document.greeting) not in {fold_text(text) for text in greetings}:
         yield GroundingProblem("greeting", "This is not one of the greetings for this company.", document.greeting)

@@ -332,6 +332,14 @@ def test_head_and_foot_are_checked_too(document: LetterDocument, where: str) -> 
     assert list(refuse_letter(document)) == [where]
 
 
+@pytest.mark.parametrize("title", ["Engineer role. I hold a Nobel prize", "Engineer, my dream", "Engineer " * 30])
+def test_a_title_may_not_speak_for_the_candidate(title: str) -> None:
+    opening = Line(f"I am writing to apply for the {title} role at Lumenpay.")
+    document = replace(LETTER, title=title, paragraphs=((opening,), *LETTER.paragraphs[1:]))
+
+    assert "title" in refuse_letter(document)
+
+
 def test_without_the_posting_a_number_it_is_said_to_ask_for_is_refused() -> None:
     document = add_sentence("You also ask for 5+ years of experience building backend services in Python.")
     where = f"paragraphs[{len(LETTER.paragraphs) - 1}][{len(LETTER.paragraphs[-1])}]"

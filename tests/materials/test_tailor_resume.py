@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -9,11 +10,12 @@ from hypothesis import strategies as st
 
 from discovery.contracts import Bullet, Experience, ProfileDocument, Skill
 from discovery.profile_import import read_profile
-from materials.builtin import ONE_PAGE, TWO_PAGES, tailor_resume
+from materials.builtin import ONE_PAGE, TWO_PAGES, tailor_resume, write_letter
 from materials.builtin.dates import format_month, format_span
 from materials.builtin.layout import estimate_lines
 from materials.contracts import ResumeDocument
-from materials.grounding import check_resume
+from materials.grounding import check_letter, check_resume
+from scoring.builtin import assess_fit, extract_requirements
 from scoring.contracts import FitReport, Tier
 from tests.materials.candidate import (
     COMPANY,
@@ -123,6 +125,18 @@ def test_a_bullet_that_answers_a_requirement_is_kept_over_an_equal_one_that_does
     assert document.experience[0].lines[0].evidence_ids == ("bul-0-29",)
 
 
+def test_a_requirement_answered_once_is_not_answered_again_before_the_others() -> None:
+    bullets = [f"Wrote a Python service from {'very ' * n}scratch" for n in range(9)] + ["Wrote one Kafka consumer"]
+    own = tuple(Bullet(f"b{n}", text) for n, text in enumerate(bullets))
+    profile = ProfileDocument(name="G", experience=(Experience("e", "work", "Northwind", "Dev", bullets=own),))
+    posting = "Python. Kafka."
+    report = make_report(profile, [make_requirement("Python", posting, weight=1.2), make_requirement("Kafka", posting)])
+
+    document = tailor(profile, report=report, description=posting)
+
+    assert "Wrote one Kafka consumer" in [line.text for line in document.experience[0].lines]
+
+
 def test_skills_that_are_asked_for_lead_their_group_and_empty_groups_go_last() -> None:
     profile = replace(load_sample(), skills=(
         Skill("s1", "Figma", "Design"), Skill("s2", "Go", "Languages"), Skill("s3", "Bash", "Languages"),
@@ -179,7 +193,7 @@ def test_a_single_date_reads_calmly() -> None:
     ]
 
 
-@pytest.mark.parametrize(("jobs", "bullets", "pages"), [(2, 3, 1), (4, 4, 2), (9, 8, 2), (14, 12, 2), (24, 6, 2)])
+@pytest.mark.parametrize(("jobs", "bullets", "pages"), [(2, 3, 1), (4, 4, 2), (9, 8, 2), (14, 12, 2), (21, 6, 2)])
 def test_it_stays_within_its_pages(jobs: int, bullets: int, pages: int) -> None:
     profile = make_candidate(jobs, bullets=bullets)
 
@@ -278,3 +292,17 @@ def test_a_blocked_or_missing_requirement_lifts_nothing() -> None:
 
     assert tailor(profile, report=missing, description="").experience[0] == nothing.experience[0]
     assert re.search(r"\d", nothing.experience[0].lines[0].text)
+
+
+def test_it_works_with_the_builtin_engines_own_report_and_vocabulary() -> None:
+    profile = load_sample()
+    asked = extract_requirements(title=TITLE, description=POSTING)
+    report = assess_fit(asked, profile=profile, today=date(2026, 11, 29))
+
+    resume = tailor_resume(profile, report=report, title=TITLE, company=COMPANY, description=POSTING)
+    letter = write_letter(profile, report=report, title=TITLE, company=COMPANY, description=POSTING)
+
+    check_resume(resume, profile=profile)
+    check_letter(letter, profile=profile, posting=POSTING)
+    assert "ledger" in resume.experience[1].lines[0].text
+    assert any(line.text.startswith("Your posting asks for ") for line in letter.paragraphs[1])

@@ -109,7 +109,7 @@ def test_an_unknown_company_leaves_no_gap(company: str) -> None:
     check_letter(document, profile=profile, posting=POSTING)
 
 
-@pytest.mark.parametrize("title", ["", "{{TITLE}}", "[Job Title]"])
+@pytest.mark.parametrize("title", ["", "{{TITLE}}", "[Job Title]", "Engineer. I hold a Nobel prize"])
 def test_an_unknown_title_leaves_no_gap(title: str) -> None:
     document = write(load_sample(), title=title)
 
@@ -241,22 +241,34 @@ def make_requirement(text: str, *terms: str) -> Requirement:
         ("5+ years of Python", ("Python",), "Python"),
         ("You have built APIs with Go, Rust and Kafka", ("Go", "Rust", "kafka"), "Go, Rust and Kafka"),
         ("Design APIs", (), ""),
-        ("Experience with queues (Kafka; RabbitMQ)", (), ""),
+        ("Experience with queues (Kafka; RabbitMQ)", (), "experience with queues"),
+        ("Deep knowledge of SQL: planning, indexing", (), "deep knowledge of SQL"),
         ("Experience nobody asked for", (), ""),
     ],
 )
 def test_it_repeats_the_posting_only_where_it_is_short_and_clean(text: str, terms: tuple[str, ...], shown: str) -> None:
     posting = (
         "Strong knowledge of Django and PostgreSQL.\n5+ years of Python\nYou have built APIs with Go, Rust and Kafka\n"
-        "Design APIs\nExperience with queues (Kafka; RabbitMQ)"
+        "Design APIs\nExperience with queues (Kafka; RabbitMQ)\nDeep knowledge of SQL: planning, indexing"
     )
 
     assert choose_requirement([make_requirement(text, *terms)], description=posting, exclude="") == shown
 
 
+def test_a_title_of_several_parts_gets_a_frame_that_carries_it() -> None:
+    document = write(load_sample(), title="Senior Engineer (Python), Platform")
+
+    assert read_text(document).startswith(
+        "I am writing to apply for the position of Senior Engineer (Python), Platform at Lumenpay. "
+    )
+
+
 def test_titles_lose_what_no_letter_repeats() -> None:
     assert clean_title("Backend Engineer (m/f/d)") == "Backend Engineer"
     assert clean_title("Entwickler [w/m/x]") == "Entwickler"
+    assert clean_title("Senior Product Owner m/w/d") == "Senior Product Owner"
+    assert clean_title("Site Engineer:") == "Site Engineer"
+    assert clean_title("Software Engineer I (Remote)") == "Software Engineer I (Remote)"
     assert clean_title("C# Developer (Remote)") == "C# Developer (Remote)"
     assert clean_company(" Fish &\nChips ") == "Fish & Chips"
 
