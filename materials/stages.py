@@ -20,7 +20,7 @@ from materials.queries import (
     get_letter,
     get_resume,
 )
-from materials.rendering.failures import RenderFailed
+from materials.rendering.failures import RenderCode, RenderFailed
 from materials.services import (
     LetterDraft,
     RenderedFile,
@@ -39,6 +39,15 @@ from operations.stage_engine import Claim, Refusal, Settlement, Stage, stage
 from scoring.queries import find_score_value, get_score
 
 STYLE: Final = "modern"
+#: Our own sentences: the renderer's may quote the document, and these travel to events and histories.
+RENDER_MESSAGES: Final = {
+    RenderCode.BROWSER_GONE: "The browser stopped while it printed the document.",
+    RenderCode.TIMEOUT: "The browser did not print the document in time.",
+    RenderCode.CHROMIUM_MISSING: "No Chromium was found. Install it, or set CHROMIUM_PATH.",
+    RenderCode.FONT_MISSING: "No installed font has all the document's characters. Install fonts-noto-cjk.",
+    RenderCode.TOO_LONG: "The document needs more pages than it may have.",
+    RenderCode.TEXT_LAYER: "The printed text is not what a machine would read; the document was refused.",
+}
 
 
 class _DocumentStage(Stage):
@@ -134,7 +143,7 @@ class PdfStage(_DocumentStage):
             stored = tuple(RenderedFile(kind, files.write(pdf.data), pdf.pages, f"{STYLE}/a4") for kind, pdf in pages)
         except RenderFailed as error:
             failure = TransientStageFailure if error.retryable else StageFailure
-            raise failure(str(error), code=str(error.code).upper()) from None
+            raise failure(RENDER_MESSAGES[error.code], code=str(error.code).upper()) from None
         except ArtifactWriteFailed as error:
             raise TransientStageFailure(str(error), code="ARTIFACT_WRITE_FAILED") from None
         return RenderedSet(stored, resume.version, letter.version)

@@ -2,5 +2,41 @@
 
 import os
 import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
 
 os.environ.setdefault("JOBCTRL_HOME", tempfile.mkdtemp(prefix="jobctrl-tests-"))
+os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _flush_under_guards() -> Iterator[None]:
+    """The event log refuses DELETE and TRUNCATE; only the tests' own flush may lift that."""
+    from django.test import TransactionTestCase
+
+    from operations.eventlog.guards import install_guards, lift_guards
+
+    flush = TransactionTestCase._fixture_teardown
+
+    def flush_lifted(case: Any) -> None:
+        with lift_guards():
+            flush(case)
+        install_guards()
+
+    TransactionTestCase._fixture_teardown = flush_lifted  # type: ignore[method-assign]
+    yield
+    TransactionTestCase._fixture_teardown = flush  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def assert_rebuild_matches(db: None) -> Callable[[], None]:
+    """Fails unless every projection is what a fresh fold of the log gives, table by table."""
+    from operations.folding.rebuild import verify_projections
+
+    def check() -> None:
+        report = verify_projections()
+        assert report.is_clean, [table for table in report.tables if not table.is_clean] or report.flagged
+
+    return check
