@@ -241,8 +241,11 @@ def _read_note(text: str) -> str:
 
 
 def _states_pay(sentence: str, heading: str) -> bool:
-    if PAY_WORD.search(sentence):
+    if PAY_WORD.search(sentence) or PAY_WORD.fullmatch(heading.strip(":： ").rpartition("/ ")[2]):
         return True
+    opening = AMOUNT.match(sentence.lstrip("-•* "))
+    if opening and opening["before"] and _find_period(sentence) and _pair_amounts(sentence, _read_amounts(sentence)):
+        return True  # "- €98,000 – €118,000 per year, and .."
     left = AMOUNT.sub("", sentence)
     for _, words in PERIODS:
         left = words.sub("", left)

@@ -65,7 +65,7 @@ NOT_PAY_AFTER: Final = re.compile(
     r"^[^.;\n$£€]{0,40}?\b(?:stipends?|bonus(?:es)?|allowances?|budgets?|reimburse\w*|credits?|vouchers?|perks?|match\w*|"
     r"contributions?|home[- ]office|funding|raised|in revenue|revenue|valuation|arr|quota|deals?|grants?|donat\w*|"
     r"customers?|users|transactions?|assets|in venture|series [a-e]|referral|sign[- ]on|equipment|learning|training|"
-    r"stock|rsus?|equity award|savings?)\b",
+    r"stock|rsus?|equity award|savings?|courses|fees)\b",
     re.IGNORECASE,
 )
 NOT_PAY_BEFORE: Final = re.compile(
@@ -75,8 +75,8 @@ NOT_PAY_BEFORE: Final = re.compile(
 )
 NOT_PAY_SCALE: Final = re.compile(r"m|mn|million", re.IGNORECASE)
 PAY_WORD: Final = re.compile(
-    r"\b(?:salar(?:y|ies)|compensation|base pay|base range|base|pay|paid|pays|wages?|remuneration|earnings|"
-    r"OTE|hourly rate|day rate|rate|gehalt|jahresgehalt|vergütung|mzd[ay]|plat|rémunération|salaire)\b|"
+    r"\b(?:salar(?:y|ies)|compensation|base pay|base range|base|pay|pays|be paid|wages?|remuneration|earnings|"
+    r"OTE|hourly rate|day rate|rate|gehalt|jahresgehalt|vergütung|mzd[ayu]|plat|rémunération|salaire)\b|"
     r"年収|年俸|月給|時給|給与",
     re.IGNORECASE,
 )

@@ -52,7 +52,6 @@ _TAG_NAME: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr", "col", "source", "area", "embed"})
 _EMPTY_ITEM: Final = re.compile(f"{_ITEM_OPEN}\\s*{_ITEM_CLOSE}")
 _ITEM_START: Final = re.compile(f"{_ITEM_OPEN}\\s*")
-_ITEM_END: Final = re.compile(f"\\s*{_ITEM_CLOSE}\\s*(?={_ITEM_CLOSE}|\n- )|{_ITEM_CLOSE}")
 _BEFORE_ITEM: Final = re.compile(r"(?m)^(- .*)\n\n(?=- )")
 
 
@@ -68,9 +67,7 @@ def clean_line(text: str) -> str:
 
 def clean_text(text: str) -> str:
     """Plain text of several lines: white space folded within lines, at most one blank line in a row."""
-    text = _UNSEEN.sub("", _LINE_ENDS.sub("\n", text[:HTML_LIMIT]))
-    text = _EDGES.sub("\n", _BLANKS.sub(" ", text))
-    return _GAPS.sub("\n\n", text).strip()
+    return _fold_space(_UNSEEN.sub("", _LINE_ENDS.sub("\n", text[:HTML_LIMIT]))).strip()
 
 
 def html_to_text(document: str) -> str:
@@ -117,10 +114,14 @@ def _is_too_deep(document: str) -> bool:
     return False
 
 
+def _fold_space(text: str) -> str:
+    return _GAPS.sub("\n\n", _EDGES.sub("\n", _BLANKS.sub(" ", text)))
+
+
 def _join_parts(parts: list[str]) -> str:
-    text = _EMPTY_ITEM.sub("\n", "".join(parts))
-    text = _ITEM_START.sub("\n- ", text)
-    text = clean_text(_ITEM_END.sub("\n", text))
+    # Runs of white space are folded first: the patterns below look ahead over them.
+    text = _EMPTY_ITEM.sub("\n", _fold_space("".join(parts)))
+    text = clean_text(_ITEM_START.sub("\n- ", text).replace(_ITEM_CLOSE, "\n"))
     return _BEFORE_ITEM.sub(r"\1\n", text)
 
 
