@@ -60,12 +60,16 @@ def parse_salary(text: str, *, currency_hint: str = "") -> Salary | None:
     size in a currency where no shorter period could reach it is per year. Amounts of benefits are not pay.
     """
     text = text[:_TEXT_LIMIT]
-    amounts = [amount for amount in _read_amounts(text) if not _is_benefit(text, amount)]
-    pairs = _pair_amounts(text, amounts)
-    for low, high in pairs:
-        if low.unit or high.unit or PAY_WORD.search(text) or _find_period(text) is not None:
+    amounts = _read_amounts(text)
+    benefits = {amount.start for amount in amounts if _is_benefit(text, amount)}
+    for low, high in _pair_amounts(text, amounts):
+        if low.start in benefits or high.start in benefits:
+            benefits |= {low.start, high.start}
+        elif low.unit or high.unit or PAY_WORD.search(text) or _find_period(text) is not None:
             return _build_range(text, low, high, currency_hint)
     for amount in amounts:
+        if amount.start in benefits:
+            continue
         if amount.unit or (PAY_WORD.search(text) and (amount.scale or amount.value >= 1000)):
             return _build_single(text, amount, currency_hint)
     return None
@@ -155,7 +159,7 @@ def _is_benefit(text: str, amount: _Amount) -> bool:
     if after.startswith(("%", " %", "+ years", " years", "+ year", " hours", " days")):
         return True
     # What follows a connective ("$140k plus a $1,000 stipend") belongs to the next amount.
-    following = re.split(r"\b(?:plus|with|and)\b|[,+•]", after, maxsplit=1)[0]
+    following = re.split(r"\b(?:plus|with|and)\b|[,+•)]| [-–—] ", after, maxsplit=1)[0]
     preceding = re.split(r"\b(?:salary|compensation|pay|base|plus|and)\b|[,•:]", before, flags=re.IGNORECASE)[-1]
     return NOT_PAY_AFTER.search(following) is not None or NOT_PAY_BEFORE.search(preceding) is not None
 

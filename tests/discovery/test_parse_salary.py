@@ -50,6 +50,7 @@ def test_it_reads_every_row_of_the_table(text: str, expected: Salary) -> None:
         ("$13.79-16 USD Per Hour", pay("13.79", "16", "USD", HOUR)),
         ("CHF 110'000 – 130'000", pay("110000", "130000", "CHF", YEAR)),
         ("$30 - $38", pay("30", "38", "USD", UNKNOWN)),
+        ("Competitive pay (£35k - £60k) - equity / stock options", pay("35000", "60000", "GBP", YEAR)),
         ("$100,000 CAD", pay("100000", "100000", "CAD", UNKNOWN)),
         ("Salary: 70000-90000", pay("70000", "90000", "", UNKNOWN)),
     ],
@@ -60,7 +61,17 @@ def test_it_keeps_currency_and_takes_the_period_from_words(text: str, expected: 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "$", "competitive", "401k", "401(k) match up to 4%", "$20M raised", "$1,000 stipend", "5-8 years experience"],
+    [
+        "",
+        "$",
+        "competitive",
+        "401k",
+        "401(k) match up to 4%",
+        "$20M raised",
+        "$1,000 stipend",
+        "$1,000 - $2,000 stipend",
+        "5-8 years experience",
+    ],
 )
 def test_it_states_no_pay_where_there_is_none(text: str) -> None:
     assert parse_salary(text) is None
