@@ -5,7 +5,7 @@ from datetime import date
 
 from scoring.builtin import facts
 from scoring.builtin.profile_index import ProfileIndex, School, Stint, count_months, list_work
-from scoring.builtin.roles import compare_roles, compare_titles, find_roles, get_years_expected
+from scoring.builtin.roles import compare_roles, compare_titles, find_roles, get_years_expected, list_role_skills
 from scoring.builtin.skill_match import find_asked_skills, find_skill
 from scoring.builtin.verdict import MOST_CITED, Verdict, join_names, step_down, take_lower
 from scoring.builtin.vocabulary import is_soft_skill
@@ -57,9 +57,13 @@ def match_role(index: ProfileIndex, requirement: Requirement, *, today: date) ->
         Fit.STRONG: f"Close to the work as {_name_stint(latest)}",
         Fit.TRANSFERABLE: f"Some overlap with the work as {_name_stint(latest)}",
     }[fit]
-    findings = [find_skill(index, term) for term in requirement.terms]
+    usual = list_role_skills(wanted[0]) if wanted else ()
+    findings = [find_skill(index, term) for term in requirement.terms if term not in usual]
     if findings and all(finding.fit in (Fit.MISSING, Fit.TRANSFERABLE) for finding in findings):
-        fit, reason = step_down(fit), f"{reason}, but no evidence of {join_names(requirement.terms)}"
+        fit, reason = (
+            step_down(fit),
+            f"{reason}, but no evidence of {join_names([finding.name for finding in findings])}",
+        )
     expected = get_years_expected(requirement.text)
     years = count_months([stint for stint in near if stint.is_work], today=today) // 12
     if expected and years < expected * _NEARLY and fit is not Fit.TRANSFERABLE:

@@ -160,6 +160,8 @@ def _draft_skill(item: Item, tier: Tier, hard: tuple[str, ...], emphasis: float)
 def _draft_sentence(item: Item, tier: Tier, words: str, skills: tuple[str, ...], *, is_wish: bool) -> Iterator[_Draft]:
     if item.section is Section.OPEN or _count_words(words) < _FEWEST_WORDS or _has_address(words):
         return
+    if item.section is Section.DUTY and not item.bulleted and not wording.speaks_to_reader(words):
+        return
     if skills:
         yield _Draft("skill" if is_wish else "duty", item, tier, 0.2, skills)
     else:

@@ -141,7 +141,8 @@ LICENCE: Final = re.compile(
     r"carn[eé] de conducir|řidičský průkaz\w*|普通自動車免許|看護師免許)|\blicen[sc]ed (?:registered|"
     r"practical|clinical|attorney|physician|electrician|professional)\b|"
     r"\bvalid (?:\w+ ){0,3}licen[sc]e\b|\bactive (?:\w+ ){0,3}licen[sc]e\b|"
-    r"\bcurrent (?:\w+ ){0,3}licen[sc]e\b|\bBLS certification\b|\bCDL\b",
+    r"\bcurrent (?:\w+ ){0,3}licen[sc]e\b|\bregistered with the (?:\w+ ){1,5}(?:council|"
+    r"board)\b|\bNMC (?:pin|registration)\b|\bBLS certification\b|\bCDL\b",
     re.I,
 )
 AUTHORIZATION: Final = re.compile(
@@ -155,7 +156,9 @@ AUTHORIZATION: Final = re.compile(
     re.I,
 )
 PLACE: Final = re.compile(
-    r"\bon-?site\b|\bin[- ](?:the )?office\b|\bin[- ]person\b|\bhybrid\b(?! cloud| app)|"
+    r"\bon-?site\b|\bin[- ](?:the )?office\b|\bfrom (?:our|the) (?:\w+ ){0,3}office\b|"
+    r"\bable to work (?:\w+ ){0,3}(?:saturday|sunday|weekend|night|holiday)s?\b|"
+    r"\bin[- ]person\b|\bhybrid\b(?! cloud| app)|"
     r"\brelocat\w+|\bcommut\w+|\bmust (?:be located|live|reside|be based|"
     r"be willing to travel)\b|\b(?:role|position|job|you|candidates?)\b.{0,40}\b(?:located|"
     r"based) in\b|"

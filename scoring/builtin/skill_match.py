@@ -72,7 +72,7 @@ def match_skills(index: ProfileIndex, requirement: Requirement, *, today: date) 
         else (),
         _write_sentence(parts),
         tuple(finding.name for finding in shown),
-        tuple(finding.name for finding in [*absent, *near]),
+        () if all(map(is_soft_skill, requirement.terms)) else tuple(finding.name for finding in [*absent, *near]),
     )
 
 
@@ -116,7 +116,8 @@ def _describe_place(proofs: list[Proof], *, today: date) -> str:
     stints = list({proof.stint.evidence_id: proof.stint for proof in proofs if proof.stint is not None}.values())
     if not stints:
         return ""
-    latest = max(stints, key=lambda stint: stint.end)
+    stints.sort(key=lambda stint: -stint.end)
+    latest = stints[0]
     names = list(dict.fromkeys(stint.organization or stint.position for stint in stints))
     where = f" at {join_names(names, limit=2)}"
     if latest.start is None:

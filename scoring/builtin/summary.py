@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from scoring.builtin.verdict import Verdict, join_names
-from scoring.builtin.vocabulary import is_soft_skill
 from scoring.contracts import Fit, Requirement, Tier
 
 _GAP_KINDS = ("skill", "experience", "education", "language")
@@ -13,7 +12,7 @@ def write_summary(pairs: Sequence[tuple[Requirement, Verdict]]) -> str:
     """What fits, then what stands in the way."""
     ranked = sorted(pairs, key=lambda pair: -pair[0].weight * (1.25 if pair[0].tier is Tier.MUST else 1.0))
     role = next((verdict for requirement, verdict in pairs if requirement.kind == "role"), None)
-    fits = _list_fits(ranked)
+    fits = _list_fits(ranked, is_same_work=role is None or role.fit is not Fit.MISSING)
     blocked = [name for _, verdict in pairs if verdict.fit is Fit.BLOCKED for name in verdict.absent]
     gaps = _list_gaps(ranked, fits)
     first = _write_opening(role, fits)
@@ -24,11 +23,13 @@ def write_summary(pairs: Sequence[tuple[Requirement, Verdict]]) -> str:
     return f"{first} No gap among the requirements that could be read." if fits else first
 
 
-def _list_fits(ranked: Sequence[tuple[Requirement, Verdict]]) -> list[str]:
+def _list_fits(ranked: Sequence[tuple[Requirement, Verdict]], *, is_same_work: bool) -> list[str]:
+    """A degree or a language is worth naming only where the work itself is near."""
+    left_out = ("role",) if is_same_work else ("role", "education", "language")
     names = [
         name
         for requirement, verdict in ranked
-        if requirement.kind != "role" and verdict.fit in (Fit.DIRECT, Fit.STRONG)
+        if requirement.kind not in left_out and verdict.fit in (Fit.DIRECT, Fit.STRONG)
         for name in verdict.shown
     ]
     return list(dict.fromkeys(names))
@@ -40,7 +41,7 @@ def _list_gaps(ranked: Sequence[tuple[Requirement, Verdict]], fits: Sequence[str
         for requirement, verdict in ranked
         if requirement.tier is Tier.MUST and requirement.kind in _GAP_KINDS
         for name in verdict.absent
-        if name not in fits and not is_soft_skill(name)
+        if name not in fits
     ]
     return list(dict.fromkeys(names))
 

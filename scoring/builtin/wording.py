@@ -121,7 +121,9 @@ _EMPLOYER: Final = _compile(
     r"agency|service|consultancy|firm|marketplace)\b",
     r"\bhelps? (?:\w+ ){0,3}(?:companies|businesses|people|customers|teams|organizations)\b",
 )
-_READER: Final = re.compile(r"\b(?:you|your|looking for|seeking|candidate|stack|required|must)\b", re.IGNORECASE)
+_READER: Final = re.compile(
+    r"\b(?:you|your|du|sie|ihr|vous|tu|usted|looking for|seeking|candidate|stack|required|must)\b", re.IGNORECASE
+)
 
 _STEERING_TARGET = r"(?:instructions?|prompts?|rules|directions|guidelines)"
 STEERING: Final = _compile(
@@ -176,6 +178,10 @@ def is_boilerplate(text: str) -> bool:
 
 def is_about_employer(text: str) -> bool:
     return _EMPLOYER.search(text) is not None and _READER.search(text) is None
+
+
+def speaks_to_reader(text: str) -> bool:
+    return _READER.search(text) is not None
 
 
 def steers_reader(text: str) -> bool:

@@ -70,6 +70,72 @@ def make_backend_engineer() -> ProfileDocument:
     )
 
 
+def make_account_executive() -> ProfileDocument:
+    return ProfileDocument(
+        name="Sol Okafor",
+        experience=(
+            Experience(
+                id="e1",
+                kind="work",
+                organization="Brightdesk",
+                position="Account Executive",
+                start="2021-02",
+                bullets=(
+                    Bullet("b1", "Closed EUR 1.4m of new business in 2024, 118% of quota."),
+                    Bullet("b2", "Built own pipeline by cold calling; kept it in Salesforce."),
+                    Bullet("b3", "Ran demos and negotiated contracts with finance directors."),
+                ),
+            ),
+        ),
+        skills=(Skill("s1", "Salesforce"), Skill("s2", "Negotiation"), Skill("s3", "MEDDIC")),
+        credentials=(Credential("l1", "language", "English", "Fluent"),),
+    )
+
+
+def make_nurse() -> ProfileDocument:
+    return ProfileDocument(
+        name="Ines Duarte",
+        experience=(
+            Experience(
+                id="e1",
+                kind="work",
+                organization="St. Mary Hospital",
+                position="Registered Nurse, ICU",
+                start="2020-01",
+                bullets=(
+                    Bullet("b1", "Cared for up to two critical patients per shift in a 24-bed ICU."),
+                    Bullet("b2", "Administered medications and IV therapy; charted in Epic EHR."),
+                ),
+            ),
+        ),
+        education=(Education("ed1", "State University", "Nursing", "Bachelor of Science"),),
+        credentials=(
+            Credential("c1", "certificate", "RN License, Texas", "Board of Nursing"),
+            Credential("c2", "certificate", "BLS and ACLS", "AHA"),
+        ),
+    )
+
+
+def make_picker() -> ProfileDocument:
+    return ProfileDocument(
+        name="Wim Peeters",
+        experience=(
+            Experience(
+                id="e1",
+                kind="work",
+                organization="Kargo",
+                position="Warehouse Associate",
+                start="2022-01",
+                bullets=(
+                    Bullet("b1", "Picked and packed 300 orders per shift with an RF scanner."),
+                    Bullet("b2", "Drove a forklift and loaded trucks."),
+                ),
+            ),
+        ),
+        skills=(Skill("s1", "Inventory control"),),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     family: str  # "backend" | "near" | "far"

@@ -5,11 +5,11 @@ from datetime import date
 
 import pytest
 
-from discovery.contracts import Credential, Education, Experience, ProfileDocument
+from discovery.contracts import Credential, Experience, ProfileDocument
 from scoring.builtin import assess_fit, extract_requirements
 from scoring.contracts import Fit, FitReport, RequirementFit
 from scoring.scoring_rule import compute_score
-from tests.scoring.cast import BACKEND, NURSE, TODAY, make_backend_engineer
+from tests.scoring.cast import BACKEND, NURSE, TODAY, make_backend_engineer, make_nurse
 
 MARA = make_backend_engineer()
 
@@ -194,15 +194,8 @@ def test_it_blocks_on_a_licence_that_is_required_and_not_shown() -> None:
 
 
 def test_it_finds_the_licence_of_a_nurse() -> None:
-    nurse = ProfileDocument(
-        name="Ines",
-        experience=(Experience("e1", "work", "St. Mary", "Registered Nurse", start="2019-01"),),
-        education=(Education("ed1", "Porto", "Nursing", "Bachelor of Science"),),
-        credentials=(Credential("c1", "certificate", "RN license, Texas", "Board of Nursing"),),
-    )
-
     report = assess_fit(
-        extract_requirements(title=NURSE.title, description=NURSE.description), profile=nurse, today=TODAY
+        extract_requirements(title=NURSE.title, description=NURSE.description), profile=make_nurse(), today=TODAY
     )
 
     fits = {item.requirement.text: item for item in report.items}
@@ -304,3 +297,15 @@ def test_it_copes_with_an_empty_profile() -> None:
 
     assert not any(item.evidence_ids for item in report.items)
     assert compute_score(report).value == 1
+
+
+def test_it_leaves_attitudes_out_of_the_gaps() -> None:
+    report = assess("Python", "Excellent communication and presentation skills", "You are curious and empathetic")
+
+    assert report.summary == "Fits in Python. No gap among the requirements that could be read."
+
+
+def test_it_reads_a_registration_as_a_licence() -> None:
+    line = "You must be registered with the Nursing and Midwifery Council"
+
+    assert find(line, title="Registered Nurse").fit is Fit.BLOCKED
