@@ -83,6 +83,7 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
         stage,
         job_ids=None if given.job_ids is None else [UUID(job_id) for job_id in given.job_ids],
         execution_ref=given.execution_ref,
+        owner_run_id=context.owner.run_id,
         limit=given.limit,
     )
     counts: Counter[str] = Counter()

@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from operations.contracts import HEARTBEAT_FRESH_SECONDS, ExecutionRef, StageName, StageState, WorkPlan
+from operations.contracts import HEARTBEAT_FRESH_SECONDS, STAGE_AFTER, ExecutionRef, StageName, StageState, WorkPlan
 from operations.models import (
     DiscoveryExecutionJob,
     JobEventRow,
@@ -72,20 +72,25 @@ def list_stage_candidates(
     *,
     job_ids: Sequence[UUID] | None = None,
     execution_ref: ExecutionRef | None = None,
+    owner_run_id: str = "",
     limit: int = 0,
 ) -> list[UUID]:
     """Jobs to try in a stage, oldest row first, at most 1,000.
 
     Chosen ``job_ids`` are all returned: each then ends with its own typed outcome. Otherwise the
-    claimable rows, within the execution where one is given.
+    rows of the canonical eligibility predicate: claimable, or left running by ``owner_run_id``
+    itself, with a finished prerequisite; within the execution where one is given.
     """
     if job_ids is not None:
         return list(dict.fromkeys(job_ids))
-    rows = JobStageState.objects.filter(
-        tenant_id=settings.TENANT_ID, stage=stage, state__in=[*CLAIMABLE, StageState.RUNNING]
-    ).exclude(state=StageState.FAILED, retryable=False)
     if stage is StageName.PDF:
         return _list_pdf_candidates(limit)
+    claimable = Q(state__in=CLAIMABLE) & ~Q(state=StageState.FAILED, retryable=False)
+    own = Q(state=StageState.RUNNING, owner_run_id=owner_run_id) if owner_run_id else Q(pk__in=[])
+    rows = JobStageState.objects.filter(claimable | own, tenant_id=settings.TENANT_ID, stage=stage)
+    if (before := STAGE_AFTER[stage]) is not None:
+        finished = JobStageState.objects.filter(job_id=OuterRef("job_id"), stage=before, state=StageState.SUCCEEDED)
+        rows = rows.filter(Exists(finished))
     if execution_ref is not None:
         members = DiscoveryExecutionJob.objects.filter(run_id=execution_ref.run_id).values("job_id")
         rows = rows.filter(job_id__in=members)

@@ -53,6 +53,20 @@ def get_setting(key: str) -> Any:
         return setting.default
 
 
+def list_unusable_settings() -> list[str]:
+    """Stored values that are refused when read, each with its key, value and range."""
+    problems = []
+    for key, value in StoredSetting.objects.values_list("key", "value"):
+        setting = _declared.get(key)
+        if setting is None:
+            continue
+        try:
+            setting.check(value)
+        except ValueError as error:
+            problems.append(f"{key}: {error}; allowed: {setting.allowed}")
+    return problems
+
+
 def get_lane_provider(lane: str) -> str:
     """The provider of one lane; ``builtin`` unless another was chosen."""
     return str(get_setting("provider").get(lane, "builtin"))

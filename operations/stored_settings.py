@@ -22,7 +22,6 @@ def check_providers(value: Any) -> dict[str, str]:
 
 declare(
     Setting("worker_activity_slots", 4, check_integer(1, 64), "1 to 64", WORKER_RESTART, "Work done at the same time"),
-    Setting("pipeline_internal_concurrency", 1, check_integer(1, 16), "1 to 16", NEXT_RUN, "Jobs at once in a batch"),
     Setting(
         "provider",
         {},

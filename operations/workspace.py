@@ -2,13 +2,16 @@
 
 import hashlib
 import shutil
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
+from operations.contracts import HEARTBEAT_FRESH_SECONDS
 from operations.database import writer
 from operations.errors import NotConfigured, WorkspaceMismatch
-from operations.models import Workspace
+from operations.models import WorkerRuntimeHeartbeat, Workspace
 
 
 def describe_database() -> str:
@@ -48,6 +51,23 @@ def ensure_workspace() -> Workspace:
             "Set JOBCTRL_HOME back, or use another DATABASE_URL."
         )
     return found
+
+
+def find_foreign_worker() -> WorkerRuntimeHeartbeat | None:
+    """A live worker of another workspace on this database: two must never share one."""
+    since = timezone.now() - timedelta(seconds=HEARTBEAT_FRESH_SECONDS)
+    rows = WorkerRuntimeHeartbeat.objects.filter(last_seen_at__gte=since, stopped_at__isnull=True)
+    return rows.exclude(workspace_identity=compute_identity()).first()
+
+
+def refuse_foreign_worker() -> None:
+    """Raise ``WorkspaceMismatch`` while another workspace's worker is alive on this database."""
+    other = find_foreign_worker()
+    if other is not None:
+        raise WorkspaceMismatch(
+            f"A worker of another workspace ({other.task_queue}, process {other.process_id}) uses this database. "
+            "Stop it first, or give this workspace a database of its own."
+        )
 
 
 def check_free_space() -> int:

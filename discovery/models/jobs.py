@@ -15,7 +15,7 @@ class Job(TenantModel):
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     kind = models.CharField(max_length=20)
     board = models.CharField(max_length=100)
-    external_id = models.CharField(max_length=120)
+    external_id = models.CharField(max_length=200)
 
     title = models.CharField(max_length=300)
     company = models.CharField(max_length=200)
@@ -68,7 +68,7 @@ class JobSourceObservation(TenantModel):
 
     job_id = models.UUIDField(db_index=True)
     source_id = models.CharField(max_length=160)
-    external_id = models.CharField(max_length=120)
+    external_id = models.CharField(max_length=200)
     times_seen = models.PositiveIntegerField(default=1)
     last_run_id = models.CharField(max_length=80, default="", blank=True)
     first_seen_at = models.DateTimeField()

@@ -16,6 +16,7 @@ from discovery.contracts import ActiveState, Posting
 from discovery.events import JobActiveStateChanged, JobDiscovered, JobSourceObserved, JobUpdated
 from discovery.identity import company_key, title_key
 from discovery.models import Job, JobSourceObservation
+from discovery.salary import find_salary
 from operations.contracts import Cohort, ExecutionRef
 from operations.database import writer
 from operations.eventlog import append
@@ -105,7 +106,7 @@ def _build_job(posting: Posting, content_hash: str, now: datetime) -> Job:
 
 
 def _copy(job: Job, posting: Posting, content_hash: str, now: datetime) -> None:
-    salary = posting.salary
+    salary = posting.salary or find_salary(posting.description)
     job.title, job.company = posting.title[:300], posting.company[:200]
     job.location, job.places = posting.location[:200], list(posting.places)
     job.country, job.mode = posting.country[:2], posting.mode

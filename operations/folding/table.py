@@ -147,7 +147,8 @@ class CompiledTable:
         where = f"WHERE {self.key} > %s " if after is not None else ""
         order = f'{self.key} COLLATE "C"' if self._key_is_text() else self.key
         where = where.replace(self.key, order)
-        statement = f"SELECT {self._as_raw(self.key)}, {columns} FROM {table or self.table} {where}ORDER BY {order} LIMIT %s"
+        head = f"SELECT {self._as_raw(self.key)}, {columns} FROM {table or self.table}"
+        statement = f"{head} {where}ORDER BY {order} LIMIT %s"
         with connection.cursor() as cursor:
             cursor.execute(statement, [*([after] if after is not None else []), limit])
             return list(cursor.fetchall())

@@ -23,7 +23,7 @@ from operations.processes.temporal_server import (
 )
 from operations.processes.workspace_lock import hold_workspace
 from operations.queries import find_fresh_worker
-from operations.workspace import check_free_space, ensure_workspace
+from operations.workspace import check_free_space, ensure_workspace, refuse_foreign_worker
 
 WORKER_STOP_SECONDS = 20.0
 TEMPORAL_STOP_SECONDS = 10.0
@@ -54,6 +54,7 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False) -> It
         announce(f"workspace: {home.root}")
         call_command("migrate", interactive=False, verbosity=0)
         ensure_workspace()
+        refuse_foreign_worker()
         connections.close_all()
         address, parts = _choose_parts(home)
         with Supervisor(home, parts, announce=announce, verbose=verbose) as supervisor:

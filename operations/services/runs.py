@@ -16,6 +16,7 @@ from operations.events import (
     WorkflowTerminated,
     WorkflowTimedOut,
 )
+from operations.stage_engine.lifecycle import settle_owned_rows
 
 
 def record_dispatched(start: WorkflowStart) -> bool:
@@ -47,8 +48,13 @@ def _record_start(start: WorkflowStart, *, phase: str) -> bool:
 
 
 def record_outcome(outcome: WorkflowOutcome) -> bool:
-    """Append the run's authoritative end; the first one wins and later ones change nothing."""
+    """Append the run's authoritative end; the first one wins and later ones change nothing.
+
+    In the same transaction whatever stage rows the run still owns are settled: no run ends while
+    a row claims that it is being worked on.
+    """
     with writer():
+        settle_owned_rows(outcome.run_id)
         logged = append(_to_terminal(outcome), key=f"run:{outcome.run_id}:end")
     return logged is not None
 

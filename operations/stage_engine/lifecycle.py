@@ -36,6 +36,8 @@ from operations.stage_engine.rows import (
 )
 from operations.stage_engine.states import CLAIMABLE
 
+OWNER_ENDED_MESSAGE = "The run that worked on this ended before it had a result."
+
 
 def claim_stage(
     job_id: UUID,
@@ -184,30 +186,34 @@ def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) ->
         if retryable and row.attempts >= stage.max_attempts:
             _exhaust(row, code=code, message=message)
             return StageState.EXHAUSTED
-        duration = elapsed_ms(row.started_at)
-        move_row(
-            row,
-            StageState.FAILED,
-            StageFailed(
-                job_id=row.job_id,
-                stage=row.stage,
-                attempt=row.attempts,
-                error_code=code,
-                message=message,
-                retryable=retryable,
-                duration_ms=duration,
-                workflow_id=row.owner_workflow_id,
-                run_id=row.owner_run_id,
-            ),
-            error_code=code,
-            error_message=message,
-            retryable=retryable,
-            finished_at=timezone.now(),
-            next_attempt_at=timezone.now() + compute_cooldown(row.attempts) if retryable else None,
-        )
-        _record_metric(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
-        settle_dependents(row.job_id, stage.name, StageState.FAILED)
+        _fail(row, stage, code=code, message=message, retryable=retryable)
     return StageState.FAILED
+
+
+def _fail(row: JobStageState, stage: Stage, *, code: str, message: str, retryable: bool) -> None:
+    duration = elapsed_ms(row.started_at)
+    move_row(
+        row,
+        StageState.FAILED,
+        StageFailed(
+            job_id=row.job_id,
+            stage=row.stage,
+            attempt=row.attempts,
+            error_code=code,
+            message=message,
+            retryable=retryable,
+            duration_ms=duration,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        error_code=code,
+        error_message=message,
+        retryable=retryable,
+        finished_at=timezone.now(),
+        next_attempt_at=timezone.now() + compute_cooldown(row.attempts) if retryable else None,
+    )
+    _record_metric(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
+    settle_dependents(row.job_id, stage.name, StageState.FAILED)
 
 
 def _exhaust(row: JobStageState, *, code: str, message: str) -> None:
@@ -233,6 +239,23 @@ def _exhaust(row: JobStageState, *, code: str, message: str) -> None:
     )
     _record_metric(row, stage, outcome="exhausted", duration_ms=duration, error=(code, message))
     settle_dependents(row.job_id, stage.name, StageState.EXHAUSTED)
+
+
+def settle_owned_rows(run_id: str) -> int:
+    """Settle what a run that has ended still holds: a result committed since its claim is accepted, the rest fails.
+
+    Inside ``writer()``; returns the number of rows settled. Running it again changes nothing.
+    """
+    owned = list(JobStageState.objects.filter(owner_run_id=run_id, state=StageState.RUNNING))
+    for row in owned:
+        stage = get_stage(row.stage)
+        if stage.find_result_version(row.job_id) > row.baseline_version:
+            _settle_success(row, stage, Settlement(), reused=True)
+        elif row.attempts >= stage.max_attempts:
+            _exhaust(row, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE)
+        else:
+            _fail(row, stage, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE, retryable=True)
+    return len(owned)
 
 
 def settle_canceled(claim: Claim) -> None:

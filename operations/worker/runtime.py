@@ -19,7 +19,7 @@ from operations.settings_store import get_setting
 from operations.temporal import connect, share_client
 from operations.worker.heartbeat import WorkerHeartbeat
 from operations.worker.interceptor import EngineInterceptor, SlotCounter
-from operations.workspace import check_free_space, ensure_workspace
+from operations.workspace import check_free_space, ensure_workspace, refuse_foreign_worker
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ def run_worker() -> None:
     settings.JOBCTRL_HOME.create()
     check_free_space()
     workspace = ensure_workspace()
+    refuse_foreign_worker()
     slots = int(get_setting("worker_activity_slots"))
     changes = run_reconcilers(startup=True)
     log.info("startup reconciliation: %s", changes)

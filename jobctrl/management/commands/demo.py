@@ -72,8 +72,8 @@ class Command(BaseCommand):
         jobs = list_top_jobs(10)
         files = {(file.job_id, file.kind): file for file in list_artifacts(job["job_id"] for job in jobs)}
         self.stdout.write(
-            f"\n{summary['discovered']} jobs found, {summary['scored']} scored, {summary['tailored']} worth applying to; "
-            f"{summary['pdfs']} have documents. {summary['seconds']:.0f} s.\n"
+            f"\n{summary['discovered']} jobs found, {summary['scored']} scored, "
+            f"{summary['tailored']} worth applying to; {summary['pdfs']} have documents. {summary['seconds']:.0f} s.\n"
         )
         for job in jobs:
             self.stdout.write(f"{job['fit_score']:>3}  {job['title']}, {job['company']} ({job['location']})")

@@ -3,10 +3,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from operations.folding.engine import list_flagged_apps
 from operations.folding.rebuild import rebuild_projections
 from operations.folding.registry import list_apps
-from operations.management.commands.verify_projections import Command as VerifyCommand
-from operations.management.commands.verify_projections import print_report
+from operations.management.commands.verify_projections import build_progress, describe_table
 
 
 class Command(BaseCommand):
@@ -16,7 +16,9 @@ class Command(BaseCommand):
         parser.add_argument("--app", choices=list_apps(), help="only this app's projections")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        shower = VerifyCommand(stderr=self.stderr._out)
-        report = rebuild_projections(app=options["app"], progress=shower.show)
-        self.stdout.write("What differed before, and is mended now:")
-        print_report(self, report)
+        report = rebuild_projections(app=options["app"], progress=build_progress(self))
+        for table in report.tables:
+            self.stdout.write(f"before: {describe_table(table)}")
+        for app in list_flagged_apps():
+            self.stdout.write(f"{app}: still behind; the worker goes on catching up")
+        self.stdout.write(f"{report.events:,} events folded; the projections are now as the log says.")

@@ -3,22 +3,28 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from operations.folding.rebuild import ProjectionReport, TableReport, verify_projections
+from operations.folding.rebuild import Progress, ProjectionReport, TableReport, verify_projections
 
 
 class Command(BaseCommand):
     help = "Compare every projection with a fresh fold of the event log; exit 1 where one differs."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        report = verify_projections(progress=self.show)
+        report = verify_projections(progress=build_progress(self))
         print_report(self, report)
         if not report.is_clean:
             sys.exit(1)
 
-    def show(self, app: str, position: int, until: int) -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r{app}: {position:,} of {until:,}", ending="")
-            self.stderr.flush()
+
+def build_progress(command: BaseCommand) -> Progress:
+    """A progress line on a terminal's standard error; nothing elsewhere."""
+
+    def show(app: str, position: int, until: int) -> None:
+        if command.stderr.isatty():
+            command.stderr.write(f"\r{app}: {position:,} of {until:,}", ending="")
+            command.stderr.flush()
+
+    return show
 
 
 def describe_table(table: TableReport) -> str:

@@ -1,0 +1,115 @@
+"""The engine's own doctor checks."""
+
+import stat
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from jobctrl.home import HomeUnusable
+from operations import queries
+from operations.checkup import Finding, fail, health_check, ok, warn
+from operations.errors import OperationsError, WorkerUnavailable
+from operations.eventlog.guards import list_missing_guards
+from operations.folding.engine import list_flagged_apps
+from operations.settings_store import list_unusable_settings
+from operations.temporal import resolve_address
+from operations.workspace import check_free_space, ensure_workspace, find_foreign_worker
+
+RETENTION_DAYS = 90
+
+
+@health_check("home")
+def check_home() -> Finding:
+    root = settings.JOBCTRL_HOME.root
+    try:
+        settings.JOBCTRL_HOME.create()
+    except HomeUnusable as error:
+        return fail(str(error), f"Make {root} writable, or set JOBCTRL_HOME.")
+    mode = stat.S_IMODE(root.stat().st_mode)
+    if mode & 0o077:
+        return warn(f"{root} can be read by others (mode {mode:04o})", f"Run: chmod 700 {root}")
+    return ok(str(root))
+
+
+@health_check("disk space")
+def check_disk() -> Finding:
+    try:
+        free = check_free_space()
+    except OperationsError as error:
+        return fail(error.message, "Free some space.")
+    return ok(f"{free:,} MB free")
+
+
+@health_check("database")
+def check_database() -> Finding:
+    try:
+        executor = MigrationExecutor(connection)
+        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return fail("the database does not answer", "Check DATABASE_URL and that its server is running.")
+    if pending:
+        return fail(f"{len(pending)} migrations are not applied", "Run: manage.py migrate")
+    missing = list_missing_guards()
+    if missing:
+        return fail(f"the event log is not protected ({', '.join(missing)})", "Run: manage.py migrate")
+    return ok(f"{connection.vendor}, migrated, event log protected")
+
+
+@health_check("workspace")
+def check_workspace() -> Finding:
+    try:
+        workspace = ensure_workspace()
+    except OperationsError as error:
+        return fail(error.message, "Use the home and the database that belong together.")
+    other = find_foreign_worker()
+    if other:
+        return fail("a worker of another workspace uses this database", "Stop it, or use a database of its own.")
+    return ok(f"queue {workspace.task_queue}")
+
+
+@health_check("projections")
+def check_projections() -> Finding:
+    flagged = list_flagged_apps()
+    if flagged:
+        return fail(
+            f"behind the log: {', '.join(flagged)}",
+            "A running worker catches up by itself; if it does not, run: manage.py rebuild_projections",
+        )
+    return ok("as far as the log")
+
+
+@health_check("settings")
+def check_settings() -> Finding:
+    problems = list_unusable_settings()
+    if problems:
+        return warn("; ".join(problems), "Store an allowed value; until then the nearest one is used.")
+    return ok("all in range")
+
+
+@health_check("temporal")
+def check_temporal() -> Finding:
+    from operations.processes.temporal_server import TemporalUnreachable, read_retention
+
+    try:
+        address = resolve_address()
+    except WorkerUnavailable as error:
+        return warn(error.message, "Run: manage.py up")
+    try:
+        days = read_retention(address, settings.TEMPORAL_NAMESPACE).days
+    except TemporalUnreachable:
+        return warn(f"nothing answers at {address}", "Run: manage.py up")
+    if days < RETENTION_DAYS:
+        return warn(
+            f"histories are kept for {days} days only",
+            f"Recovery needs their proof: keep them for {RETENTION_DAYS} days (manage.py up sets it).",
+        )
+    return ok(f"{address}, histories kept for {days} days")
+
+
+@health_check("worker")
+def check_worker() -> Finding:
+    seen = queries.find_fresh_worker()
+    if seen is None:
+        return warn("none is running", "Run: manage.py up")
+    return ok(f"last seen at {seen:%H:%M:%S} UTC")
