@@ -22,7 +22,6 @@ from operations.models import (
 from operations.ordering import DescendingNullsLast
 from operations.stage_engine.states import CLAIMABLE
 
-MAX_BATCH = 1000
 CONTENT_EVENTS = ("JobDiscovered", "JobUpdated", "JobEnriched", "PostingContentSnapshotCaptured")
 
 
@@ -75,7 +74,7 @@ def list_stage_candidates(
     owner_run_id: str = "",
     limit: int = 0,
 ) -> list[UUID]:
-    """Jobs to try in a stage, oldest row first, at most 1,000.
+    """Ids of the jobs to try in a stage, oldest row first; all of them where ``limit`` is 0.
 
     Chosen ``job_ids`` are all returned: each then ends with its own typed outcome. Otherwise the
     rows of the canonical eligibility predicate: claimable, or left running by ``owner_run_id``
@@ -94,7 +93,7 @@ def list_stage_candidates(
     if execution_ref is not None:
         members = DiscoveryExecutionJob.objects.filter(run_id=execution_ref.run_id).values("job_id")
         rows = rows.filter(job_id__in=members)
-    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or MAX_BATCH])
+    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or None])
 
 
 def _list_pdf_candidates(limit: int) -> list[UUID]:
@@ -103,7 +102,7 @@ def _list_pdf_candidates(limit: int) -> list[UUID]:
     rows = JobStageState.objects.filter(
         tenant_id=settings.TENANT_ID, stage=StageName.COVER, state=StageState.SUCCEEDED
     ).exclude(job_id__in=done)
-    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or MAX_BATCH])
+    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or None])
 
 
 def find_stage_state(job_id: UUID, stage: StageName) -> str | None:
