@@ -11,12 +11,13 @@ from discovery.confidence import is_quarantined, rate_confidence
 from discovery.contracts import ActiveState, PageContent
 from discovery.events import (
     ContentDuplicateCandidateDetected,
-    JobActiveStateChanged,
     JobEnriched,
     PostingContentSnapshotCaptured,
 )
 from discovery.identity import description_hash, normalise_url, token_jaccard
 from discovery.models import DuplicateCandidate, Job, PostingContentSnapshot
+from discovery.services.postings import set_active_state
+from discovery.storable import fit_content
 from operations.database import require_write
 from operations.eventlog import append
 
@@ -36,6 +37,7 @@ class Near:
 def save_snapshot(job: Job, content: PageContent) -> PostingContentSnapshot:
     """Append an immutable snapshot with its events, inside ``writer()``."""
     require_write()
+    content = fit_content(content)
     confidence = rate_confidence(tier=content.tier, description=content.description, apply_url=content.apply_url)
     previous = PostingContentSnapshot.objects.filter(job_id=job.id).order_by("-version").first()
     snapshot = PostingContentSnapshot.objects.create(
@@ -45,7 +47,7 @@ def save_snapshot(job: Job, content: PageContent) -> PostingContentSnapshot:
         tier=content.tier,
         confidence=confidence,
         active_state=content.active,
-        evidence=content.evidence[:80],
+        evidence=content.evidence,
         quarantined=is_quarantined(confidence, content.active, override=False),
         description=content.description,
         apply_url=content.apply_url,
@@ -77,12 +79,6 @@ def save_snapshot(job: Job, content: PageContent) -> PostingContentSnapshot:
     )
     propose_duplicates(job, snapshot)
     return snapshot
-
-
-def set_active_state(job: Job, state: ActiveState, *, evidence: str) -> None:
-    append(JobActiveStateChanged(job_id=job.id, from_state=job.active_state, to_state=state, evidence=evidence[:80]))
-    job.active_state, job.active_evidence, job.updated_at = state, evidence[:80], timezone.now()
-    job.save(update_fields=["active_state", "active_evidence", "updated_at"])
 
 
 def compute_url_key(url: str) -> str:

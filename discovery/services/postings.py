@@ -12,11 +12,13 @@ from django.conf import settings
 from django.db.models import Count
 from django.utils import timezone
 
-from discovery.contracts import ActiveState, Posting
+from discovery.contracts import ActiveState, PayPeriod, Posting, SkippedPosting
 from discovery.events import JobActiveStateChanged, JobDiscovered, JobSourceObserved, JobUpdated
 from discovery.identity import company_key, title_key
 from discovery.models import Job, JobSourceObservation
 from discovery.salary import find_salary
+from discovery.sources.rows import RowFault
+from discovery.storable import fit_posting, fit_salary
 from operations.contracts import Cohort, ExecutionRef
 from operations.database import writer
 from operations.eventlog import append
@@ -25,30 +27,71 @@ from operations.services.stages import enroll_jobs
 
 BATCH = 50
 URL_IN_EVENTS = 400
+CLOSING_DATE = "closing_date_passed"
+
+#: What makes a job another one to its reader, by the name that ``JobUpdated`` gives it.
+CONTENT_FIELDS = {
+    "title": "title",
+    "company": "company",
+    "location": "location",
+    "places": "places",
+    "country": "country",
+    "mode": "workMode",
+    "remote_eligibility": "remoteEligibility",
+    "employment_type": "employmentType",
+    "department": "department",
+    "language": "language",
+    "url": "url",
+    "apply_url": "applyUrl",
+    "salary_minimum": "salary",
+    "salary_maximum": "salary",
+    "salary_currency": "salary",
+    "salary_period": "salary",
+    "salary_note": "salary",
+    "source_description": "description",
+    "posted_at": "postedAt",
+    "closes_at": "closesAt",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """How many postings were new, known and changed."""
+    """How many postings were new, known and changed; those that cannot be stored, each with its reason."""
 
     new: int = 0
     existing: int = 0
     updated: int = 0
+    skipped: tuple[SkippedPosting, ...] = ()
 
     def __add__(self, other: "Acceptance") -> "Acceptance":
-        return Acceptance(self.new + other.new, self.existing + other.existing, self.updated + other.updated)
+        return Acceptance(
+            self.new + other.new,
+            self.existing + other.existing,
+            self.updated + other.updated,
+            self.skipped + other.skipped,
+        )
 
 
 def record_postings(source_id: str, postings: Sequence[Posting], *, execution_ref: ExecutionRef | None) -> Acceptance:
     """Accept postings of one source; repeating it adds no second job and no second event.
 
     Each batch of 50 is one transaction: jobs, stage rows, sightings, membership and events together.
+    Of postings with one identity the last is kept; one that cannot be stored is skipped, and no other with it.
     """
-    total = Acceptance()
-    unique = {(p.kind, p.board, p.external_id): p for p in postings}
-    rows = list(unique.values())
-    for start in range(0, len(rows), BATCH):
-        total += _record_batch(source_id, rows[start : start + BATCH], execution_ref)
+    boards: dict[tuple[str, str], dict[str, Posting]] = {}
+    skipped: list[SkippedPosting] = []
+    for posting in postings:
+        try:
+            fitted = fit_posting(posting)
+        except RowFault as fault:
+            skipped.append(SkippedPosting(fault.reason.value, fault.field))
+        else:
+            boards.setdefault((fitted.kind, fitted.board), {})[fitted.external_id] = fitted
+    total = Acceptance(skipped=tuple(skipped))
+    for unique in boards.values():
+        rows = list(unique.values())
+        for start in range(0, len(rows), BATCH):
+            total += _record_batch(source_id, rows[start : start + BATCH], execution_ref)
     return total
 
 
@@ -70,13 +113,14 @@ def _record_batch(source_id: str, postings: Sequence[Posting], ref: ExecutionRef
             job = created[posting.external_id]
             append(_describe_new(job, source_id), key=f"job:{job.id}:discovered")
             if job.active_state != ActiveState.ACTIVE:
-                append(_describe_state(job, ActiveState.ACTIVE))
+                append(_describe_closed(job))
         updated = 0
         for posting in postings:
             before = known.get(posting.external_id)
             if before is not None and before.content_hash != hashes[posting.external_id]:
-                _update_job(before, posting, hashes[posting.external_id], now)
-                updated += 1
+                updated += _update_job(before, posting, hashes[posting.external_id], now)
+            if before is not None:
+                _judge_closing_date(before, now)
         jobs = {**known, **created}
         _observe(source_id, {external: job.id for external, job in jobs.items()}, ref, now)
         if ref is not None:
@@ -102,41 +146,60 @@ def _build_job(posting: Posting, content_hash: str, now: datetime) -> Job:
         created_at=now,
     )
     _copy(job, posting, content_hash, now)
+    if is_past_closing(job, now):
+        job.active_state, job.active_evidence = ActiveState.CLOSED, CLOSING_DATE
     return job
 
 
 def _copy(job: Job, posting: Posting, content_hash: str, now: datetime) -> None:
-    salary = posting.salary or find_salary(posting.description)
-    job.title, job.company = posting.title[:300], posting.company[:200]
-    job.location, job.places = posting.location[:200], list(posting.places)
-    job.country, job.mode = posting.country[:2], posting.mode
-    job.remote_eligibility = posting.remote_eligibility[:200]
-    job.employment_type, job.department = posting.employment_type[:60], posting.department[:120]
-    job.language, job.url, job.apply_url = posting.language[:10], posting.url, posting.apply_url
+    salary = posting.salary or fit_salary(find_salary(posting.description))
+    job.title, job.company = posting.title, posting.company
+    job.location, job.places = posting.location, list(posting.places)
+    job.country, job.mode = posting.country, posting.mode
+    job.remote_eligibility = posting.remote_eligibility
+    job.employment_type, job.department = posting.employment_type, posting.department
+    job.language, job.url, job.apply_url = posting.language, posting.url, posting.apply_url
     job.salary_minimum = salary.minimum if salary else None
     job.salary_maximum = salary.maximum if salary else None
     job.salary_currency = salary.currency if salary else ""
-    if salary:
-        job.salary_period = salary.period
-        job.salary_note = salary.note[:120]
+    job.salary_period = salary.period if salary else PayPeriod.UNKNOWN
+    job.salary_note = salary.note if salary else ""
     job.source_description = posting.description
     job.content_hash = content_hash
     job.title_key, job.company_key = title_key(posting.title)[:300], company_key(posting.company)[:200]
     job.posted_at, job.source_updated_at, job.closes_at = posting.posted_at, posting.updated_at, posting.closes_at
     job.updated_at = now
-    if posting.closes_at is not None and posting.closes_at < now:
-        job.active_state, job.active_evidence = ActiveState.CLOSED, "closing_date_passed"
 
 
-def _update_job(job: Job, posting: Posting, content_hash: str, now: datetime) -> None:
-    before = {name: getattr(job, name) for name in ("title", "company", "location", "source_description", "url")}
-    state = ActiveState(job.active_state)
+def _update_job(job: Job, posting: Posting, content_hash: str, now: datetime) -> bool:
+    """Whether anything changed that a reader would see; only then is there an event."""
+    before = {name: getattr(job, name) for name in CONTENT_FIELDS}
     _copy(job, posting, content_hash, now)
     job.save()
-    changed = tuple(name for name, value in before.items() if getattr(job, name) != value)
-    append(JobUpdated(job_id=job.id, changed=changed, **describe_job(job)))
-    if job.active_state != state:
-        append(_describe_state(job, state))
+    changed = tuple(dict.fromkeys(CONTENT_FIELDS[name] for name in before if getattr(job, name) != before[name]))
+    if changed:
+        append(JobUpdated(job_id=job.id, changed=changed, **describe_job(job)))
+    return bool(changed)
+
+
+def is_past_closing(job: Job, now: datetime) -> bool:
+    return job.closes_at is not None and job.closes_at < now
+
+
+def _judge_closing_date(job: Job, now: datetime) -> None:
+    """Close a known job whose date has passed; open one again that only its old date had closed."""
+    if is_past_closing(job, now):
+        if job.active_state != ActiveState.CLOSED:
+            set_active_state(job, ActiveState.CLOSED, evidence=CLOSING_DATE)
+    elif job.active_state == ActiveState.CLOSED and job.active_evidence == CLOSING_DATE:
+        set_active_state(job, ActiveState.ACTIVE, evidence="closing_date_moved")
+
+
+def set_active_state(job: Job, state: ActiveState, *, evidence: str) -> None:
+    """Move a job between active, closed and unknown, with its event, inside ``writer()``."""
+    append(JobActiveStateChanged(job_id=job.id, from_state=job.active_state, to_state=state, evidence=evidence[:80]))
+    job.active_state, job.active_evidence, job.updated_at = state, evidence[:80], timezone.now()
+    job.save(update_fields=["active_state", "active_evidence", "updated_at"])
 
 
 def describe_job(job: Job) -> dict[str, Any]:
@@ -157,8 +220,10 @@ def describe_salary(job: Job) -> str:
     low, high = job.salary_minimum, job.salary_maximum
     if low is None and high is None:
         return ""
-    amounts = "–".join(f"{value:,.0f}" if value == int(value) else f"{value:,.2f}" for value in (low, high) if value)
-    period = "" if job.salary_period == "unknown" else f"a {job.salary_period}"
+    bounds = dict.fromkeys(value for value in (low, high) if value)
+    amounts = "–".join(f"{value:,.0f}" if value == int(value) else f"{value:,.2f}" for value in bounds)
+    article = "an" if job.salary_period == PayPeriod.HOUR else "a"
+    period = "" if job.salary_period == PayPeriod.UNKNOWN else f"{article} {job.salary_period}"
     return " ".join(part for part in (amounts, job.salary_currency, period, job.salary_note) if part)[:120]
 
 
@@ -166,9 +231,9 @@ def _describe_new(job: Job, source_id: str) -> JobDiscovered:
     return JobDiscovered(job_id=job.id, source=source_id, **describe_job(job))
 
 
-def _describe_state(job: Job, before: ActiveState) -> JobActiveStateChanged:
+def _describe_closed(job: Job) -> JobActiveStateChanged:
     return JobActiveStateChanged(
-        job_id=job.id, from_state=before, to_state=job.active_state, evidence=job.active_evidence
+        job_id=job.id, from_state=ActiveState.ACTIVE, to_state=job.active_state, evidence=job.active_evidence
     )
 
 

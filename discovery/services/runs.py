@@ -44,46 +44,52 @@ def plan_run(ref: ExecutionRef, *, families: Sequence[str] = ()) -> DiscoveryPla
 
     Raises ``NotConfigured`` where no source is enabled.
     """
+    return DiscoveryPlan(_freeze_plan(ref, families), _choose_parallelism())
+
+
+def _freeze_plan(ref: ExecutionRef, families: Sequence[str]) -> tuple[str, ...]:
     entries = SourceRegistryEntry.objects.filter(enabled=True).order_by("family", "id")
     if families:
         entries = entries.filter(family__in=families)
-    chosen = list(entries)
-    if not chosen:
-        raise NotConfigured("No source is enabled. Add one with: manage.py add_source KIND BOARD")
-    names = tuple(dict.fromkeys(entry.family for entry in chosen))
-    now = timezone.now()
     with writer():
-        _, created = DiscoveryRun.objects.get_or_create(
+        if frozen := _list_planned_families(ref):
+            return frozen
+        chosen = list(entries)
+        if not chosen:
+            raise NotConfigured("No source is enabled. Add one with: manage.py add_source KIND BOARD")
+        names = tuple(dict.fromkeys(entry.family for entry in chosen))
+        now = timezone.now()
+        DiscoveryRun.objects.create(
             run_id=ref.run_id,
-            defaults={
-                "tenant_id": settings.TENANT_ID,
-                "workflow_id": ref.workflow_id,
-                "progress_total": len(names) + SPINE_STEPS,
-                "started_at": now,
-            },
+            tenant_id=settings.TENANT_ID,
+            workflow_id=ref.workflow_id,
+            progress_total=len(names) + SPINE_STEPS,
+            started_at=now,
         )
-        if created:
-            DiscoveryRunSource.objects.bulk_create(
-                [
-                    DiscoveryRunSource(
-                        tenant_id=settings.TENANT_ID,
-                        run_id=ref.run_id,
-                        source_id=entry.id,
-                        family=entry.family,
-                        updated_at=now,
-                    )
-                    for entry in chosen
-                ]
-            )
+        DiscoveryRunSource.objects.bulk_create(
+            [
+                DiscoveryRunSource(
+                    tenant_id=settings.TENANT_ID,
+                    run_id=ref.run_id,
+                    source_id=entry.id,
+                    family=entry.family,
+                    updated_at=now,
+                )
+                for entry in chosen
+            ]
+        )
         append(
             DiscoveryRunStarted(workflow_id=ref.workflow_id, run_id=ref.run_id, families=names, sources=len(chosen)),
             key=f"discovery:{ref.run_id}:started",
         )
         for name in names:
             queue_step(ref, StepKind.SOURCE_FAMILY, item_key=name)
+    return names
+
+
+def _list_planned_families(ref: ExecutionRef) -> tuple[str, ...]:
     planned = DiscoveryRunSource.objects.filter(run_id=ref.run_id).order_by("family", "source_id")
-    frozen = tuple(dict.fromkeys(planned.values_list("family", flat=True)))
-    return DiscoveryPlan(frozen, _choose_parallelism())
+    return tuple(dict.fromkeys(planned.values_list("family", flat=True)))
 
 
 def _choose_parallelism() -> int:
@@ -123,14 +129,15 @@ def crawl_source(
     else:
         limit = int(get_setting("results_per_board"))
         accepted = record_postings(source_id, parsed.postings[:limit], execution_ref=ref)
+        skipped = (*parsed.skipped, *accepted.skipped)
         counts = {
             "postings": len(parsed.postings),
             "new": accepted.new,
             "existing": accepted.existing,
             "updated": accepted.updated,
-            "skipped": len(parsed.skipped),
+            "skipped": len(skipped),
             "beyondLimit": max(0, len(parsed.postings) - limit),
-            **count_skips(parsed.skipped),
+            **count_skips(skipped),
         }
         _record_source(ref, entry, counts, None, attempt, started)
         return None
