@@ -4,7 +4,17 @@ from django.db.models.signals import post_migrate
 from django.utils.module_loading import autodiscover_modules
 
 #: The small modules in which each app declares itself to the engine, in the order they are read.
-DECLARATIONS = ("events", "stored_settings", "stages", "projections", "reconcilers", "health")
+DECLARATIONS = (
+    "events",
+    "stored_settings",
+    "stages",
+    "projections",
+    "reconcilers",
+    "health",
+    "actions",
+    "panels",
+    "live",
+)
 
 
 class OperationsConfig(AppConfig):

@@ -1,5 +1,7 @@
 """The engine's exception tree. A class's docstring is its default message; retryability is in the type."""
 
+from collections.abc import Mapping
+
 from operations.contracts import ErrorCode
 
 MESSAGE_LIMIT = 300
@@ -70,9 +72,13 @@ class MissingInput(OperationsError):
 
 
 class InvalidSetting(OperationsError):
-    """The value was refused."""
+    """The value was refused. ``fields`` says for each setting why, and what is allowed."""
 
     code = "invalid_setting"
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        self.fields = dict(fields)
+        super().__init__(". ".join(f"{name}: {reason}" for name, reason in fields.items()))
 
 
 class WorkerUnavailable(OperationsError):

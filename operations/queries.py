@@ -52,8 +52,10 @@ def find_fresh_worker() -> datetime | None:
 
 def find_run(run_id: str) -> RunRow | None:
     row = WorkflowRunProjection.objects.filter(run_id=run_id).first()
-    if row is None:
-        return None
+    return None if row is None else _to_run(row)
+
+
+def _to_run(row: WorkflowRunProjection) -> RunRow:
     return RunRow(
         row.run_id,
         row.workflow_id,
@@ -154,10 +156,17 @@ def list_preparations(ref: ExecutionRef) -> list[str]:
     )
 
 
+OPEN_STATES = ("starting", "in_progress")
+
+
+def list_open_runs_of_job(job_id: UUID) -> list[RunRow]:
+    rows = WorkflowRunProjection.objects.filter(job_id=job_id, status__in=OPEN_STATES).order_by("run_id")
+    return [_to_run(row) for row in rows[:20]]
+
+
 def count_open_runs(workflow_ids: Sequence[str]) -> int:
     """How many of these workflows have a run that has not ended."""
-    open_states = ("starting", "in_progress")
-    return WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids, status__in=open_states).count()
+    return WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids, status__in=OPEN_STATES).count()
 
 
 def list_top_jobs(limit: int = 10) -> list[dict[str, Any]]:

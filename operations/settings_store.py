@@ -13,6 +13,15 @@ from operations.models import StoredSetting
 LIVE = "live"
 NEXT_RUN = "next run"
 WORKER_RESTART = "worker restart"
+REASON_LIMIT = 160
+
+
+class OutOfRange(ValueError):
+    """A number outside of its range; ``nearest`` is the bound that a stored value is clamped to."""
+
+    def __init__(self, value: int, nearest: int) -> None:
+        self.nearest = nearest
+        super().__init__(f"{value} is out of range")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +51,15 @@ def list_settings() -> list[Setting]:
 
 
 def get_setting(key: str) -> Any:
-    """The stored value, else the default. A stored value out of range falls back to the default; doctor reports it."""
+    """The stored value, else the default. One out of range is clamped, any other wrong one ignored; doctor says so."""
     setting = _declared[key]
     stored = StoredSetting.objects.filter(key=key).values_list("value", flat=True).first()
     if stored is None:
         return setting.default
     try:
         return setting.check(stored)
+    except OutOfRange as error:
+        return error.nearest
     except ValueError:
         return setting.default
 
@@ -74,18 +85,21 @@ def get_lane_provider(lane: str) -> str:
 
 def change_settings(changes: Mapping[str, Any], *, actor: str) -> None:
     """Store several values or none of them. Raises ``InvalidSetting`` naming each field, reason and range."""
-    problems, accepted = [], {}
+    problems: dict[str, str] = {}
+    accepted: dict[str, Any] = {}
     for key, value in changes.items():
         setting = _declared.get(key)
         if setting is None:
-            problems.append(f"{key}: there is no such setting")
+            problems[key] = "there is no such setting"
             continue
         try:
             accepted[key] = setting.check(value)
         except ValueError as error:
-            problems.append(f"{key}: {error}; allowed: {setting.allowed}")
+            problems[key] = f"{str(error)[:REASON_LIMIT]}; allowed: {setting.allowed}"
     if problems:
-        raise InvalidSetting(". ".join(problems))
+        raise InvalidSetting(problems)
+    if not accepted:
+        return
     with writer():
         for key, value in accepted.items():
             StoredSetting.objects.update_or_create(key=key, defaults={"value": value})
@@ -100,7 +114,7 @@ def check_integer(low: int, high: int) -> Callable[[Any], int]:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValueError(f"{value!r} is not a whole number")
         if not low <= value <= high:
-            raise ValueError(f"{value} is out of range")
+            raise OutOfRange(value, min(max(value, low), high))
         return value
 
     return check

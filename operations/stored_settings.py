@@ -3,7 +3,7 @@
 from typing import Any
 
 from operations.contracts import LANES
-from operations.settings_store import NEXT_RUN, WORKER_RESTART, Setting, check_integer, declare
+from operations.settings_store import NEXT_RUN, WORKER_RESTART, Setting, check_integer, check_number, declare
 
 PROVIDERS = ("builtin",)
 
@@ -21,6 +21,13 @@ def check_providers(value: Any) -> dict[str, str]:
 
 
 declare(
+    Setting(
+        "daily_budget_usd",
+        25.0,
+        check_number(0),
+        "0 (unlimited) or more",
+        label="Most that models may cost in a UTC day",
+    ),
     Setting("worker_activity_slots", 4, check_integer(1, 64), "1 to 64", WORKER_RESTART, "Work done at the same time"),
     Setting(
         "provider",

@@ -10,7 +10,7 @@ from operations.services.starts import Started, StartRequest, check_worker_ready
 from operations.workspace import ensure_workspace
 
 
-def start_discovery(*, families: Sequence[str] = ()) -> Started:
+def start_discovery(*, families: Sequence[str] = (), idempotency_key: str = "") -> Started:
     """Start the one discovery run, or attach to the one that is running."""
     check_worker_ready()
     version = find_newest_profile_version()
@@ -20,5 +20,6 @@ def start_discovery(*, families: Sequence[str] = ()) -> Started:
             f"discover-{settings.TENANT_ID}",
             DiscoverInput(version, ensure_workspace().identity, settings.TENANT_ID, tuple(families)),
             {"families": ",".join(families) or "all", "profileVersion": str(version)},
-        )
+        ),
+        idempotency_key=idempotency_key,
     )

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 from operations.database import Write, before_commit, current_write, writer
 from operations.eventlog.log import read_after, read_head
 from operations.eventlog.registry import LoggedEvent
-from operations.folding.registry import ProjectionTable, list_apps, list_tables
+from operations.folding.registry import FoldRule, ProjectionTable, list_apps, list_tables
 from operations.models import ProjectionWatermark
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class RowCache:
 
     def fold(self, events: Sequence[LoggedEvent]) -> None:
         rules = self.table.rules
-        touched = [(rule, event, rule.key_of(event)) for event in events if (rule := rules.get(event.type))]
+        touched = [(rule, event, self._key_of(rule, event)) for event in events if (rule := rules.get(event.type))]
         if not touched:
             return
         missing = {key for _, _, key in touched if key is not None and key not in self.rows}
@@ -64,6 +64,12 @@ class RowCache:
                 raise FoldFailed(self.table.name, event, error) from None
             dirty.add(key)
 
+    def _key_of(self, rule: FoldRule, event: LoggedEvent) -> object:
+        try:
+            return rule.key_of(event)
+        except Exception as error:
+            raise FoldFailed(self.table.name, event, error) from None
+
     def write_back(self) -> None:
         if self.dirty:
             self.table.compiled.upsert([self.rows[key] for key in self.dirty], table=self.target)
@@ -76,6 +82,40 @@ def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]
         cache = RowCache(table)
         cache.fold(events)
         cache.write_back()
+
+
+def fold_batch(app: str, events: Sequence[LoggedEvent]) -> None:
+    """``apply_batch`` to all of an app's tables, or to none. Raises ``FoldFailed`` naming the first event at fault."""
+    try:
+        with transaction.atomic():
+            apply_batch(events, list_tables(app))
+    except (FoldFailed, OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        # A row that the table refuses shows only when its batch is written: find whose it is.
+        raise _find_fault(app, events) or FoldFailed(app, events[0], error) from None
+
+
+def _find_fault(app: str, events: Sequence[LoggedEvent]) -> FoldFailed | None:
+    try:
+        with transaction.atomic():
+            for event in events:
+                for table in list_tables(app):
+                    _fold_one(table, event)
+            transaction.set_rollback(True)
+    except FoldFailed as failure:
+        return failure
+    return None
+
+
+def _fold_one(table: ProjectionTable, event: LoggedEvent) -> None:
+    try:
+        with transaction.atomic():
+            apply_batch([event], [table])
+    except FoldFailed:
+        raise
+    except Exception as error:
+        raise FoldFailed(table.name, event, error) from None
 
 
 @before_commit
@@ -94,8 +134,7 @@ def fold_live(write: Write) -> None:
         if states[app] != LIVE:
             continue
         try:
-            with transaction.atomic():
-                apply_batch(events, list_tables(app))
+            fold_batch(app, events)
         except FoldFailed as failure:
             flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
     with connection.cursor() as cursor:
@@ -151,8 +190,7 @@ def catch_up(app: str) -> int:
                 return folded
             events = read_after(mark.last_event_id, limit=CATCH_UP_SLICE)
             try:
-                with transaction.atomic():
-                    apply_batch(events, list_tables(app))
+                fold_batch(app, events)
             except FoldFailed as failure:
                 _fold_up_to_failure(app, events, failure)
                 return folded
@@ -169,10 +207,15 @@ def catch_up(app: str) -> int:
 def _fold_up_to_failure(app: str, events: list[LoggedEvent], failure: FoldFailed) -> None:
     good = [event for event in events if event.id < failure.event.id]
     if good:
-        with transaction.atomic():
-            apply_batch(good, list_tables(app))
+        fold_batch(app, good)
         ProjectionWatermark.objects.filter(app=app).update(last_event_id=good[-1].id)
     flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
+
+
+def list_failing_apps() -> list[str]:
+    """Flagged apps that nobody is working on: a rebuild catches up by itself when it has ended."""
+    rebuilding = set(ProjectionWatermark.objects.filter(state=REBUILDING).values_list("app", flat=True))
+    return [app for app in list_flagged_apps() if app not in rebuilding]
 
 
 def list_flagged_apps() -> list[str]:

@@ -16,10 +16,15 @@ from operations.folding.engine import LIVE, REBUILDING, RowCache, catch_up, ensu
 from operations.folding.registry import ProjectionTable, list_apps, list_tables
 from operations.models import ProjectionWatermark
 
+ATTEMPTS = 3
 SLICE = 1000
 PAGE = 2000
 
 Progress = Callable[[str, int, int], None]
+
+
+class RebuildOvertaken(Exception):
+    """The tables were caught up by someone else while they were mended; what was compared no longer holds."""
 
 
 @dataclass(slots=True)
@@ -58,7 +63,7 @@ def verify_projections(*, progress: Progress | None = None) -> ProjectionReport:
     with writer():
         ensure_watermarks()
     for app in list_apps():
-        with _Scratch(app) as scratch:
+        with Scratch(app) as scratch:
             scratch.fold_to(_watermark(app), progress=progress)
             with read_snapshot():
                 mark = ProjectionWatermark.objects.get(app=app)
@@ -78,29 +83,43 @@ def rebuild_projections(*, app: str | None = None, progress: Progress | None = N
     """Rebuild the projections of one app, or of all; the report says what was wrong before.
 
     The app is flagged while its tables are mended: live folding leaves it alone and it catches up
-    from the watermark at the end. Interrupted, it stays flagged and catches up at the next start.
+    from the watermark at the end. Interrupted, it stays flagged and catches up at the next start. A
+    worker that starts meanwhile and catches up itself makes the app's rebuild begin again.
     """
     report = ProjectionReport()
     for name in [app] if app else list_apps():
-        with writer():
-            ensure_watermarks()
-            flag_app(name, state=REBUILDING)
-        with _Scratch(name) as scratch:
-            scratch.fold_to(_watermark(name), progress=progress)
-            for table in list_tables(name):
-                found = TableReport(table.name)
-                _apply_differences(table, scratch.name(table), found)
-                report.tables.append(found)
-            report.events = max(report.events, scratch.events)
-        catch_up(name)
+        for attempt in range(ATTEMPTS):
+            try:
+                _rebuild_app(name, report, progress)
+                break
+            except RebuildOvertaken:
+                if attempt == ATTEMPTS - 1:
+                    raise
     return report
+
+
+def _rebuild_app(app: str, report: ProjectionReport, progress: Progress | None) -> None:
+    with writer():
+        ensure_watermarks()
+        flag_app(app, state=REBUILDING)
+    tables = []
+    with Scratch(app) as scratch:
+        position = _watermark(app)
+        scratch.fold_to(position, progress=progress)
+        for table in list_tables(app):
+            found = TableReport(table.name)
+            _apply_differences(table, scratch.name(table), found, position)
+            tables.append(found)
+    report.tables.extend(tables)
+    report.events = max(report.events, scratch.events)
+    catch_up(app)
 
 
 def _watermark(app: str) -> int:
     return int(ProjectionWatermark.objects.values_list("last_event_id", flat=True).get(app=app))
 
 
-class _Scratch:
+class Scratch:
     """Temporary copies of one app's projection tables, filled from the log."""
 
     def __init__(self, app: str) -> None:
@@ -112,7 +131,7 @@ class _Scratch:
     def name(self, table: ProjectionTable) -> str:
         return f"scratch_{table.name}"
 
-    def __enter__(self) -> "_Scratch":
+    def __enter__(self) -> "Scratch":
         with connection.cursor() as cursor:
             for table in list_tables(self.app):
                 name = self.name(table)
@@ -196,20 +215,22 @@ def _iter_rows(table: ProjectionTable, name: str | None) -> Iterator[tuple[Any, 
         after = page[-1][0]
 
 
-def _apply_differences(table: ProjectionTable, scratch: str, found: TableReport) -> None:
+def _apply_differences(table: ProjectionTable, scratch: str, found: TableReport, position: int) -> None:
     batch: list[Difference] = []
     for difference in _iter_differences(table, scratch, found):
         batch.append(difference)
         if len(batch) == SLICE:
-            _write_slice(table, batch)
+            _write_slice(table, batch, position)
             batch = []
-    _write_slice(table, batch)
+    _write_slice(table, batch, position)
 
 
-def _write_slice(table: ProjectionTable, batch: list[Difference]) -> None:
+def _write_slice(table: ProjectionTable, batch: list[Difference], position: int) -> None:
     if not batch:
         return
     with writer():
+        if not ProjectionWatermark.objects.filter(app=table.app, state=REBUILDING, last_event_id=position).exists():
+            raise RebuildOvertaken
         table.compiled.upsert_values([values for _, values in batch if values is not None])
         if gone := [key for key, values in batch if values is None]:
             table.compiled.delete_keys(gone)

@@ -1,5 +1,6 @@
 """Tables of the engine. Each class says whether it is canonical, a projection or runtime."""
 
+from operations.models.access import ApiToken, SavedView, SignInLink, StartReceipt
 from operations.models.base import TenantModel
 from operations.models.executions import DiscoveryExecutionJob
 from operations.models.log import JobEventRow, ProjectionWatermark
@@ -10,17 +11,23 @@ from operations.models.projections import (
     WorkflowRunProjection,
 )
 from operations.models.runtime import OperationalAttemptMetric, StoredSetting, WorkerRuntimeHeartbeat, Workspace
+from operations.models.spend import LlmSpend
 from operations.models.stages import JobStageState
 
 __all__ = [
+    "ApiToken",
     "DiscoveryExecutionJob",
     "JobDetailProjection",
     "JobEventRow",
     "JobListProjection",
     "JobStageState",
+    "LlmSpend",
     "OperationalAttemptMetric",
     "PipelineStepProjection",
     "ProjectionWatermark",
+    "SavedView",
+    "SignInLink",
+    "StartReceipt",
     "StoredSetting",
     "TenantModel",
     "WorkerRuntimeHeartbeat",

@@ -54,7 +54,7 @@ def record_outcome(outcome: WorkflowOutcome) -> bool:
     a row claims that it is being worked on.
     """
     with writer():
-        settle_owned_rows(outcome.run_id)
+        settle_owned_rows(outcome.run_id, canceled=outcome.status == RunStatus.CANCELED)
         logged = append(_to_terminal(outcome), key=f"run:{outcome.run_id}:end")
     return logged is not None
 

@@ -7,7 +7,6 @@ from uuid import UUID
 from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.models import JobStageState
-from operations.stage_engine.dependents import settle_dependents
 from operations.stage_engine.rows import enroll_jobs, reset_row, void_leases
 
 __all__ = ["ResetReport", "enroll_jobs", "reset_stages", "void_leases"]
@@ -22,7 +21,7 @@ class ResetReport:
 def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str = "operator") -> ResetReport:
     """Return rows to ``pending`` with their attempts at 0, keeping accepted content.
 
-    A running or queued row is refused: cancel its workflow first. What this stage had blocked is released.
+    A running or queued row is refused: cancel its workflow first. What this stage had blocked waits until it succeeds.
     """
     done: list[UUID] = []
     refused: dict[UUID, str] = {}
@@ -37,6 +36,5 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
                 refused[job_id] = "ALREADY_PENDING"
             else:
                 reset_row(row, reason_code=reason_code, attempts=0)
-                settle_dependents(job_id, stage, StageState.PENDING)
                 done.append(job_id)
     return ResetReport(tuple(done), refused)

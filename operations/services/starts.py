@@ -1,14 +1,19 @@
 """Starting workflows: deterministic IDs, accepted by Temporal first, recorded as dispatched after."""
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
+from django.utils import timezone
+
 from operations import queries
 from operations.contracts import PipelineInput, WorkflowStart
+from operations.database import writer
 from operations.errors import WorkerUnavailable
+from operations.models import StartReceipt
 from operations.services.runs import record_dispatched
 from operations.temporal import call_temporal
 from operations.workspace import ensure_workspace
@@ -45,8 +50,25 @@ def check_worker_ready() -> None:
         raise WorkerUnavailable("No worker is running. Start everything with: manage.py up")
 
 
-def start_workflow(request: StartRequest) -> Started:
-    return start_workflows([request])[0]
+def start_workflow(request: StartRequest, *, idempotency_key: str = "") -> Started:
+    """Start one workflow. A repeated ``idempotency_key`` answers with the ids that it got the first time."""
+    if not idempotency_key:
+        return start_workflows([request])[0]
+    key_hash = hashlib.sha256(f"{request.workflow_type}\n{idempotency_key}".encode()).hexdigest()
+    known = StartReceipt.objects.filter(key_hash=key_hash).first()
+    if known is not None:
+        return Started(known.workflow_id, known.run_id, existing=True)
+    started = start_workflows([request])[0]
+    with writer():
+        StartReceipt.objects.get_or_create(
+            key_hash=key_hash,
+            defaults={
+                "workflow_id": started.workflow_id,
+                "run_id": started.run_id,
+                "created_at": timezone.now(),
+            },
+        )
+    return started
 
 
 def start_workflows(requests: Sequence[StartRequest]) -> list[Started]:
@@ -105,5 +127,6 @@ def start_pipeline(
             f"run-{run}",
             PipelineInput(stage, profile_version, ensure_workspace().identity, ids, limit),
             {"stage": stage, "jobs": "eligible" if ids is None else str(len(ids))},
-        )
+        ),
+        idempotency_key=idempotency_key,
     )

@@ -1,7 +1,8 @@
 """What a stage's ending means for the stages that wait for it.
 
 A failure blocks them with the upstream state; a success releases what that cause blocked, and
-nothing else; a policy hold skips them and is released only by itself.
+nothing else; a policy hold skips them and is released only by itself: the nearest one is then
+pending and those after it wait as blocked (spec/06 A, Recovering interrupted preparation).
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def decide_moves(
         row = rows.get(later)
         if row is None:
             continue
-        if hold is not None and (move := _decide_hold(later, row, hold)):
+        if hold is not None and (move := _decide_hold(stage, later, rows, hold)):
             moves.append(move)
             continue
         if hold is not None and hold.applies:
@@ -68,13 +69,34 @@ def decide_moves(
     return moves
 
 
-def _decide_hold(later: StageName, row: DependentState, hold: Hold) -> Move | None:
+def _decide_hold(
+    stage: StageName, later: StageName, rows: dict[StageName, DependentState], hold: Hold
+) -> Move | None:
+    row = rows[later]
     held = row.state is StageState.SKIPPED and row.reason_code == hold.code
     if hold.applies:
         if held or row.state in KEPT_BY_DEPENDENTS:
             return None
         return Move(later, StageState.SKIPPED, hold.code)
-    return Move(later, StageState.PENDING, "policy_released") if held else None
+    if not held:
+        return None
+    cause = _find_unfinished_between(stage, later, rows)
+    if cause is None:
+        return Move(later, StageState.PENDING, "policy_released")
+    return Move(later, StageState.BLOCKED, "UPSTREAM_PENDING", cause)
+
+
+def _find_unfinished_between(
+    stage: StageName, later: StageName, rows: dict[StageName, DependentState]
+) -> StageName | None:
+    """The first stage after ``stage`` that ``later`` still waits for."""
+    between: list[StageName] = []
+    before = STAGE_AFTER[later]
+    while before is not None and before != stage:
+        between.append(before)
+        before = STAGE_AFTER[before]
+    waiting = (name for name in reversed(between) if name in rows and rows[name].state is not StageState.SUCCEEDED)
+    return next(waiting, None)
 
 
 def settle_dependents(job_id: UUID, stage: StageName, state: StageState, *, hold: Hold | None = None) -> int:

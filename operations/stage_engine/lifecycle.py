@@ -32,6 +32,7 @@ from operations.stage_engine.rows import (
     elapsed_ms,
     get_row,
     move_row,
+    reset_row,
     skip_row,
 )
 from operations.stage_engine.states import CLAIMABLE
@@ -106,6 +107,8 @@ def _settle_refusal(row: JobStageState, refusal: Refusal, owner: Owner) -> None:
     elif refusal.settle_as is StageState.SKIPPED:
         skip_row(row, reason_code=refusal.code, owner_run_id=owner.run_id)
     else:
+        if row.state == StageState.RUNNING:  # its worker died, and it may not be started again now
+            reset_row(row, reason_code="owner_recovered")
         return
     settle_dependents(row.job_id, StageName(row.stage), refusal.settle_as)
 
@@ -241,8 +244,10 @@ def _exhaust(row: JobStageState, *, code: str, message: str) -> None:
     settle_dependents(row.job_id, stage.name, StageState.EXHAUSTED)
 
 
-def settle_owned_rows(run_id: str) -> int:
+def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
     """Settle what a run that has ended still holds: a result committed since its claim is accepted, the rest fails.
+
+    What a canceled run holds is canceled instead; an accepted result survives that too.
 
     Inside ``writer()``; returns the number of rows settled. Running it again changes nothing.
     """
@@ -251,6 +256,9 @@ def settle_owned_rows(run_id: str) -> int:
         stage = get_stage(row.stage)
         if stage.find_result_version(row.job_id) > row.baseline_version:
             _settle_success(row, stage, Settlement(), reused=True)
+        elif canceled:
+            cancel_row(row, reason_code="workflow_canceled")
+            settle_dependents(row.job_id, stage.name, StageState.CANCELED)
         elif row.attempts >= stage.max_attempts:
             _exhaust(row, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE)
         else:

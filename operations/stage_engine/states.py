@@ -17,7 +17,7 @@ TRANSITIONS: dict[S, frozenset[S]] = {
     S.SKIPPED: frozenset({S.PENDING, S.BLOCKED}),
     S.EXHAUSTED: frozenset({S.PENDING}),
     S.NEEDS_VERIFICATION: frozenset({S.PENDING, S.SUCCEEDED, S.FAILED}),
-    S.STALE: frozenset({S.PENDING, S.QUEUED, S.RUNNING, S.BLOCKED, S.SKIPPED, S.CANCELED}),
+    S.STALE: frozenset({S.PENDING, S.QUEUED, S.RUNNING, S.BLOCKED, S.SKIPPED, S.CANCELED, S.EXHAUSTED}),
     S.CANCELED: frozenset({S.PENDING}),
 }  # fmt: skip
 

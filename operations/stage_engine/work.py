@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from operations.contracts import ExecutionRef, StageName, StageReport, StageState
-from operations.errors import LeaseLost, StageCanceled, StageFailure
+from operations.errors import LeaseLost, OperationsError, StageCanceled
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
 from operations.stage_engine.lifecycle import claim_stage, publish_stage, settle_canceled, settle_failure
 
@@ -62,7 +62,7 @@ def _run(claim: Claim, context: StageContext) -> WorkResult:
     except StageCanceled as canceled:
         settle_canceled(claim)
         return WorkResult(StageReport(job_id, claim.stage, StageState.CANCELED, canceled.code))
-    except StageFailure as failure:
+    except OperationsError as failure:
         return _fail(claim, code=str(failure.code), message=failure.message, retryable=failure.retryable)
     except Exception as error:
         # Its text may quote the posting or the profile, so only its type is kept.

@@ -1,0 +1,68 @@
+"""The engine's own job actions: run, retry, reset and cancel a stage."""
+
+from uuid import UUID
+
+from operations import queries
+from operations.contracts import STAGE_AFTER, StageName
+from operations.job_actions import ActionRefused, ActionRequest, ActionResult, job_action
+from operations.services.cancellation import cancel_run
+from operations.services.stages import ResetReport, reset_stages
+from operations.services.starts import check_worker_ready
+from operations.starters import StartOrder, start_stage
+
+
+def read_stage(request: ActionRequest) -> StageName:
+    """The per-job stage named in the request; raises ``ActionRefused`` naming the field and the choices."""
+    value = request.options.get("stage", "")
+    if value not in STAGE_AFTER or value == StageName.APPLY:
+        known = ", ".join(stage for stage in STAGE_AFTER if stage is not StageName.APPLY)
+        raise ActionRefused(f"stage: {value!r} is not a stage that can be run; use one of {known}", code="bad_stage")
+    return StageName(value)
+
+
+@job_action("run-stage", label="Run stage", needs_stage=True)
+def run_stage(request: ActionRequest) -> ActionResult:
+    stage = read_stage(request)
+    started = start_stage(StartOrder(stage, request.job_ids, idempotency_key=request.idempotency_key))
+    return ActionResult(request.job_ids, started=started)
+
+
+@job_action("reset-stage", label="Reset stage", needs_stage=True, consequence="Accepted documents and scores are kept.")
+def reset_stage(request: ActionRequest) -> ActionResult:
+    """A local change of the rows: it cancels nothing and starts nothing."""
+    report = reset_stages(read_stage(request), request.job_ids)
+    return ActionResult(report.reset, report.refused)
+
+
+@job_action("retry-stage", label="Retry stage", needs_stage=True)
+def retry_stage(request: ActionRequest) -> ActionResult:
+    """Reset and run. The worker's readiness is asked first: a 503 leaves rows and events as they were."""
+    stage = read_stage(request)
+    check_worker_ready()
+    report: ResetReport = reset_stages(stage, request.job_ids, reason_code="retry")
+    ready = [job_id for job_id in request.job_ids if job_id in report.reset or _is_pending(report, job_id)]
+    if not ready:
+        return ActionResult((), report.refused)
+    started = start_stage(StartOrder(stage, ready, idempotency_key=request.idempotency_key))
+    refused = {job_id: code for job_id, code in report.refused.items() if job_id not in ready}
+    return ActionResult(ready, refused, started)
+
+
+def _is_pending(report: ResetReport, job_id: UUID) -> bool:
+    return report.refused.get(job_id) == "ALREADY_PENDING"
+
+
+@job_action("cancel", label="Cancel", consequence="Finished stages keep their results.")
+def cancel(request: ActionRequest) -> ActionResult:
+    """Ask every open run that works on these jobs alone to stop."""
+    done: list[UUID] = []
+    refused: dict[UUID, str] = {}
+    for job_id in request.job_ids:
+        open_runs = queries.list_open_runs_of_job(job_id)
+        if not open_runs:
+            refused[job_id] = "not_cancelable"
+            continue
+        for run in open_runs:
+            cancel_run(run.run_id)
+        done.append(job_id)
+    return ActionResult(done, refused)
