@@ -5,6 +5,7 @@ drafts, credentials and exception texts have no field to live in: strings are bo
 """
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -87,6 +88,8 @@ def event(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
         cls.type_name, cls.schema_version = name, version
         frozen = dataclass(frozen=True, kw_only=True)(cls)
         fields = tuple((f.name, to_camel(f.name)) for f in dataclasses.fields(frozen))  # type: ignore[arg-type]
+        if len({json_name for _, json_name in fields}) < len(fields):
+            raise ValueError(f"two fields of {name} share a JSON name: {', '.join(json for _, json in fields)}")
         _types[name] = EventType(name, version, frozen, fields)
         return frozen
 
@@ -134,7 +137,7 @@ def serialise(payload: Event) -> Payload:
 def _to_json(field: str, value: object) -> JsonValue:
     if isinstance(value, Enum):
         return value.value
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, str):
         if len(value) > TEXT_LIMIT:

@@ -69,9 +69,7 @@ def decide_moves(
     return moves
 
 
-def _decide_hold(
-    stage: StageName, later: StageName, rows: dict[StageName, DependentState], hold: Hold
-) -> Move | None:
+def _decide_hold(stage: StageName, later: StageName, rows: dict[StageName, DependentState], hold: Hold) -> Move | None:
     row = rows[later]
     held = row.state is StageState.SKIPPED and row.reason_code == hold.code
     if hold.applies:

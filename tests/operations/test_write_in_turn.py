@@ -1,0 +1,216 @@
+"""``writer()`` between real threads: one at a time, ids in commit order, readers never in the way."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from operations.database import read_snapshot, writer
+from operations.eventlog import append, read_after
+from operations.events import SettingsChanged
+from operations.folding.engine import read_stream_watermark
+from operations.metrics import record_attempt
+from operations.models import JobEventRow, OperationalAttemptMetric, StoredSetting
+from tests.operations.databases import PATIENCE, SharedDatabase
+
+
+def note(actor: str) -> None:
+    append(SettingsChanged(keys=("min_fit_score",), actor=actor))
+
+
+def list_actors() -> list[str]:
+    return [event.payload["actor"] for event in read_after(0)]
+
+
+def test_it_lets_a_second_writer_in_only_after_the_first_has_committed(shared: SharedDatabase) -> None:
+    first_is_in, first_may_end, second_tries, second_is_in = (threading.Event() for _ in range(4))
+
+    def hold_first() -> None:
+        with writer():
+            note("first")
+            first_is_in.set()
+            assert first_may_end.wait(PATIENCE)
+
+    def enter_second() -> list[str]:
+        assert first_is_in.wait(PATIENCE)
+        second_tries.set()
+        with writer():
+            second_is_in.set()
+            note("second")
+            return list_actors()
+
+    first, second = shared.start(hold_first), shared.start(enter_second)
+    assert second_tries.wait(PATIENCE)
+    assert not second_is_in.wait(0.3), "two writers were in at once"
+    assert list_actors() == []
+    assert read_stream_watermark() == 0
+    first_may_end.set()
+    first.result(PATIENCE)
+
+    assert second.result(PATIENCE) == ["first", "second"]
+    assert list_actors() == ["first", "second"]
+    assert read_stream_watermark() == read_after(0)[-1].id
+
+
+def test_it_never_lets_a_watermark_pass_a_row_that_commits_later(shared: SharedDatabase) -> None:
+    writers, rounds = 4, 8
+    barrier, ended = threading.Barrier(writers + 1), threading.Event()
+
+    def write_rounds(name: str) -> None:
+        barrier.wait(PATIENCE)
+        for _ in range(rounds):
+            with writer():
+                note(name)
+                time.sleep(0.001)
+                note(name)
+
+    def watch() -> list[str]:
+        seen: set[int] = set()
+        faults = []
+        barrier.wait(PATIENCE)
+        last_look = False
+        while not last_look:
+            last_look = ended.is_set()
+            mark = read_stream_watermark()
+            ids = set(JobEventRow.objects.values_list("id", flat=True))
+            late = {i for i in ids - seen if seen and i < max(seen)}
+            if late:
+                faults.append(f"{late} became visible after {max(seen)}")
+            if mark and mark not in ids:
+                faults.append(f"the watermark {mark} passed an uncommitted row")
+            seen = ids
+        return faults
+
+    watching = shared.start(watch)
+    work = [shared.start(lambda name=f"w{n}": write_rounds(name)) for n in range(writers)]  # type: ignore[misc]
+    for future in work:
+        future.result(PATIENCE)
+    ended.set()
+
+    assert watching.result(PATIENCE) == []
+    actors = list_actors()
+    assert len(actors) == writers * rounds * 2
+    assert actors[0::2] == actors[1::2], "the events of two transactions are interleaved"
+
+
+def test_it_shows_a_reader_one_consistent_state_without_waiting_for_the_writer(shared: SharedDatabase) -> None:
+    with writer():
+        note("before")
+    writer_is_in, may_commit = threading.Event(), threading.Event()
+
+    def write_slowly() -> None:
+        with writer():
+            note("during")
+            StoredSetting.objects.create(key="min_fit_score", value=8)
+            writer_is_in.set()
+            assert may_commit.wait(PATIENCE)
+
+    writing = shared.start(write_slowly)
+    assert writer_is_in.wait(PATIENCE)
+    started = time.monotonic()
+    with read_snapshot():
+        assert list_actors() == ["before"]
+        may_commit.set()
+        writing.result(PATIENCE)
+        assert list_actors() == ["before"]
+        assert not StoredSetting.objects.exists()
+    assert time.monotonic() - started < 5
+    with read_snapshot():
+        assert list_actors() == ["before", "during"]
+        assert StoredSetting.objects.get().value == 8
+
+
+def test_it_goes_on_writing_after_a_snapshot_was_left_by_an_exception(shared: SharedDatabase) -> None:
+    with pytest.raises(LookupError), read_snapshot():
+        list_actors()
+        raise LookupError
+    with writer():
+        note("after")
+    assert list_actors() == ["after"]
+
+
+def test_it_makes_a_nested_writer_part_of_the_outermost(db: None) -> None:
+    with writer() as outer:
+        note("outer")
+        with writer() as inner:
+            note("inner")
+        assert inner is outer
+        assert read_stream_watermark() == 0, "nothing is folded before the outermost block ends"
+    assert list_actors() == ["outer", "inner"]
+    assert read_stream_watermark() == read_after(0)[-1].id
+
+
+def test_it_dooms_the_whole_when_a_nested_writer_failed_and_was_caught(db: None) -> None:
+    with pytest.raises(RuntimeError, match="nested writer"), writer():
+        note("outer")
+        try:
+            with writer():
+                note("half of a service")
+                raise LookupError
+        except LookupError:
+            pass
+    assert list_actors() == []
+
+
+def test_it_undoes_one_item_of_a_batch_with_its_rows_and_events(
+    db: None, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    def save_item(name: str, *, broken: bool) -> None:
+        with writer():
+            note(name)
+            record_attempt(stage="score", attempt_kind="stage", outcome=name)
+            if broken:
+                raise LookupError
+
+    with writer() as write:
+        save_item("one", broken=False)
+        with pytest.raises(LookupError), write.savepoint():
+            save_item("two", broken=True)
+        with write.savepoint():
+            save_item("three", broken=False)
+
+    assert list_actors() == ["one", "three"]
+    assert list(OperationalAttemptMetric.objects.order_by("id").values_list("outcome", flat=True)) == ["one", "three"]
+    assert read_stream_watermark() == read_after(0)[-1].id
+    assert_rebuild_matches()
+
+
+def test_it_keeps_a_write_doomed_that_was_broken_before_a_savepoint(db: None) -> None:
+    with pytest.raises(RuntimeError, match="nested writer"), writer() as write:
+        try:
+            with writer():
+                raise LookupError
+        except LookupError:
+            pass
+        with pytest.raises(LookupError), write.savepoint():
+            raise LookupError
+    assert list_actors() == []
+
+
+def test_it_refuses_events_and_metrics_outside_of_a_writer(db: None) -> None:
+    with pytest.raises(RuntimeError, match="inside writer"):
+        note("nobody")
+    with pytest.raises(RuntimeError, match="inside writer"):
+        record_attempt(stage="score", attempt_kind="stage", outcome="failed")
+    assert list_actors() == []
+
+
+def test_it_is_free_again_after_a_write_that_failed(db: None) -> None:
+    with pytest.raises(LookupError), writer():
+        note("lost")
+        raise LookupError
+    with writer():
+        note("kept")
+    assert list_actors() == ["kept"]
+
+
+def test_it_catches_a_network_call_made_while_the_writer_is_held(db: None) -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        address = listening.getsockname()
+        with pytest.raises(AssertionError, match="inside writer"), writer():
+            socket.create_connection(address)
+        socket.create_connection(address).close()
