@@ -4,12 +4,16 @@ from django.conf import settings
 from django.utils import timezone
 
 from discovery.events import SourceRegistryEntryCreated, SourceStateChanged
+from discovery.identity import normalise_url
 from discovery.models import SourceRegistryEntry
 from discovery.sources.base import check_board_token, get_source
 from discovery.sources.bundled import FAMILY, list_bundled_boards
+from discovery.storable import fit_line
 from operations.database import writer
 from operations.errors import OperationsError
 from operations.eventlog import append
+
+BASE_URL_LIMIT = 400
 
 
 class SourceRefused(OperationsError):
@@ -32,9 +36,20 @@ def register_source(kind: str, board: str, *, base_url: str = "", label: str = "
         check_board_token(board)
     except ValueError as error:
         raise SourceRefused(f"board: {error}") from None
-    if base_url and not base_url.startswith(("https://", "http://")):
-        raise SourceRefused("base_url: it must start with https:// or http://")
+    if base_url:
+        _check_base_url(base_url)
     return _create(f"{kind}:{board}", kind, board, source.family, base_url.rstrip("/"), label)
+
+
+def _check_base_url(base_url: str) -> None:
+    if not base_url.startswith(("https://", "http://")):
+        raise SourceRefused("base_url: it must start with https:// or http://")
+    if len(base_url) > BASE_URL_LIMIT:
+        raise SourceRefused(f"base_url: it is longer than {BASE_URL_LIMIT} characters")
+    try:
+        normalise_url(base_url)
+    except ValueError as error:
+        raise SourceRefused(f"base_url: {error}") from None
 
 
 def register_bundled_sources() -> list[str]:
@@ -56,7 +71,7 @@ def _create(source_id: str, kind: str, board: str, family: str, base_url: str, l
                 "board": board,
                 "family": family,
                 "base_url": base_url,
-                "label": label[:120],
+                "label": fit_line(label, limit=120),
                 "created_at": now,
                 "updated_at": now,
             },
