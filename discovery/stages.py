@@ -38,8 +38,8 @@ class EnrichStage(Stage):
             return judge_activity(read_payload(job), job, now)
         try:
             page = fetch_page(job.url, now=now, is_cancelled=is_cancelled)
-        except StageFailure:
-            if not job.source_description:
+        except StageFailure as failure:
+            if not job.source_description or (failure.retryable and claim.attempt < self.max_attempts):
                 raise
             return judge_activity(read_payload(job), job, now)
         if len(page.description) <= len(job.source_description):

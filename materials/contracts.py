@@ -51,6 +51,8 @@ class ResumeDocument:
     education: tuple[ResumeEntry, ...] = ()
     credentials: tuple[ResumeEntry, ...] = ()
     language: str = "en"
+    awards: tuple[ResumeEntry, ...] = ()  # and publications
+    languages: tuple[ResumeEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,15 @@ class OperationsConfig(AppConfig):
     def ready(self) -> None:
         from operations import checks
         from operations.eventlog.guards import install_guards
+        from operations.search_index import install_search
 
         for module in DECLARATIONS:
             autodiscover_modules(module)
-        post_migrate.connect(lambda **_: install_guards(), sender=self, weak=False)
+
+        def install(**_: object) -> None:
+            install_guards()
+            install_search()
+
+        post_migrate.connect(install, sender=self, weak=False)
         register(checks.check_guards, "database")
         register(checks.check_stages)

@@ -84,7 +84,7 @@ def _set_deleted(row: Row, event: LoggedEvent) -> None:
 
 @fold(job_list, "JobScored", "ScoreCorrected", reads=("fitScore",))
 def _set_score(row: Row, event: LoggedEvent) -> None:
-    row.fit_score = event.payload["fitScore"]
+    row.fit_score = row.sort_score = event.payload["fitScore"]
     row.updated_at = event.recorded_at
 
 
@@ -206,6 +206,7 @@ def _start_run(row: Row, event: LoggedEvent) -> None:
     row.job_id = event.job_id or row.job_id
     row.summary_json = {**row.summary_json, **body["summary"]}
     row.previous_run_id = body["previousRunId"] or row.previous_run_id
+    row.first_seen_at = row.first_seen_at or event.recorded_at
     if row.started_at is None:
         row.started_at = event.recorded_at
     if row.ended_at is None and body["phase"] == "running":
@@ -226,12 +227,14 @@ def _end_run(row: Row, event: LoggedEvent) -> None:
     row.next_run_id = body.get("nextRunId") or ""
     row.result_json = body.get("result") or {}
     row.ended_at = event.recorded_at
+    row.first_seen_at = row.first_seen_at or event.recorded_at
 
 
 @fold(workflow_runs, "WorkflowCancellationRequested", reads=("workflowId",))
 def _mark_cancel_requested(row: Row, event: LoggedEvent) -> None:
     row.workflow_id = row.workflow_id or event.payload["workflowId"]
     row.cancel_requested = True
+    row.first_seen_at = row.first_seen_at or event.recorded_at
 
 
 # --- pipeline steps ----------------------------------------------------------------------------

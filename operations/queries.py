@@ -19,7 +19,6 @@ from operations.models import (
     WorkerRuntimeHeartbeat,
     WorkflowRunProjection,
 )
-from operations.ordering import DescendingNullsLast
 from operations.stage_engine.states import CLAIMABLE
 
 CONTENT_EVENTS = ("JobDiscovered", "JobUpdated", "JobEnriched", "PostingContentSnapshotCaptured")
@@ -173,7 +172,7 @@ def list_top_jobs(limit: int = 10) -> list[dict[str, Any]]:
     """The best scored visible jobs, straight from the default list's index."""
     rows = JobListProjection.objects.filter(deleted=False, hidden=False, fit_score__isnull=False)
     fields = ("job_id", "title", "company", "location", "fit_score", "has_documents", "stages_json")
-    ordered = rows.order_by(DescendingNullsLast("fit_score"), DescendingNullsLast("discovered_at"), "job_id")
+    ordered = rows.order_by("-sort_score", "-discovered_at", "-job_id")
     return list(ordered.values(*fields)[:limit])
 
 

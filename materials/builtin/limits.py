@@ -5,28 +5,29 @@ from dataclasses import dataclass, replace
 from discovery.contracts import ProfileDocument
 
 LONG_CAREER_YEARS = 10
-_PAGE = 50.0
+_PAGE = 55.0
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeLimits:
-    """``lines`` is an estimate of printed lines (layout.py); a page takes at least 50 in every style and paper."""
+    """``lines`` is an estimate of printed lines (layout.py); a page takes at least 55 in every style and paper."""
 
     lines: float = _PAGE
     bullets: int = 16
     bullets_per_job: int = 5
     bullets_per_old_job: int = 3
-    enough_bullets: int = 8  # with room for fewer, the next, tighter plan is tried
+    enough_bullets: int = 10  # with room for fewer, the next, tighter plan is tried
     volunteering: int = 2
     projects: int = 2
     skills: int = 28
     summary_sentences: int = 3
     credentials: int = 5
+    awards: int = 3
 
 
 ONE_PAGE = ResumeLimits()
 TWO_PAGES = ResumeLimits(
-    lines=2 * _PAGE - 8,  # an entry is not split between pages
+    lines=2 * _PAGE - 12,  # entries of up to five bullets are not split between pages
     bullets=24,
     bullets_per_job=7,
     bullets_per_old_job=4,
@@ -34,12 +35,17 @@ TWO_PAGES = ResumeLimits(
     projects=3,
     skills=36,
     credentials=7,
+    awards=5,
 )
 # Left out first: what a reader misses least. Jobs are not on this list.
+_TIGHT = replace(ONE_PAGE, volunteering=0, credentials=3, projects=1, summary_sentences=2)
 _TIGHTER_PAGE = (
     replace(ONE_PAGE, volunteering=0, credentials=4),
-    replace(ONE_PAGE, volunteering=0, credentials=3, projects=1, summary_sentences=2),
-    replace(ONE_PAGE, volunteering=0, credentials=3, projects=0, summary_sentences=2),
+    _TIGHT,
+    replace(_TIGHT, awards=1),
+    replace(_TIGHT, projects=0),
+    replace(_TIGHT, projects=0, awards=1, summary_sentences=1),
+    replace(_TIGHT, projects=0, awards=0, summary_sentences=1, skills=20, enough_bullets=7),
 )
 _PAGE_AND_A_HALF = replace(
     TWO_PAGES, bullets=13, bullets_per_job=5, bullets_per_old_job=2, enough_bullets=10, volunteering=1, projects=2

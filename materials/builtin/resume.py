@@ -6,7 +6,7 @@ from dataclasses import replace
 from discovery.contracts import Experience, ProfileDocument
 from materials.builtin.contacts import list_contacts
 from materials.builtin.dates import format_month, format_span
-from materials.builtin.layout import estimate_bullet, estimate_lines
+from materials.builtin.layout import FIRST_BULLET, estimate_bullet, estimate_bullets, estimate_lines
 from materials.builtin.limits import TWO_PAGES, ResumeLimits, list_plans
 from materials.builtin.ranking import (
     PostingSkills,
@@ -23,7 +23,6 @@ from materials.grounding.resume_gate import VOLUNTEER_MARK
 from materials.grounding.sentences import split_sentences
 from scoring.contracts import FitReport
 
-_CREDENTIAL_ORDER = ("certificate", "language", "award", "publication")
 _RECENT_JOBS = 2
 
 
@@ -46,8 +45,7 @@ def tailor_resume(
     for plan in (limits,) if limits else list_plans(profile):
         jobs, frame = _draft_frame(profile, ranked=ranked, posting=posting, limits=plan)
         room = plan.lines - estimate_lines(frame)
-        wanted = [entry for entry in ranked if any(entry.experience.id == job.id for job in jobs)]
-        if sum(estimate_bullet(entry.bullet.text) for entry in wanted[: plan.enough_bullets]) <= room:
+        if _estimate_wanted(jobs, ranked, limit=plan.enough_bullets) <= room:
             break
     chosen = _choose_bullets(jobs, ranked, plan, lines=room)
     return replace(frame, experience=tuple(_make_job(item, chosen[item.id]) for item in jobs))
@@ -71,13 +69,23 @@ def _draft_frame(
         experience=tuple(_make_job(item, []) for item in jobs),
         projects=tuple(_choose_projects(projects, ranked, posting, limits if jobs else TWO_PAGES)),
         education=_list_education(profile),
-        credentials=_list_credentials(profile, limits),
+        credentials=_list_credentials(profile, ("certificate",), limits.credentials),
+        awards=_list_credentials(profile, ("award", "publication"), limits.awards),
+        languages=_list_languages(profile),
     )
     # Only a profile that no two pages can hold loses jobs, and then its oldest.
     while len(jobs) > 1 and estimate_lines(frame) > max(limits.lines, TWO_PAGES.lines):
         jobs.pop()
         frame = replace(frame, experience=frame.experience[: len(jobs)])
     return jobs, frame
+
+
+def _estimate_wanted(jobs: Sequence[Experience], ranked: Sequence[RankedBullet], *, limit: int) -> float:
+    """Lines for so many of the best bullets, one of each job among them."""
+    shown = {job.id for job in jobs}
+    wanted = [entry for entry in ranked if entry.experience.id in shown]
+    telling = len({entry.experience.id for entry in wanted})
+    return estimate_bullets((entry.bullet.text for entry in wanted[:limit]), entries=telling)
 
 
 def _choose_bullets(
@@ -97,7 +105,7 @@ def _choose_bullets(
     while left and sum(map(len, chosen.values())) < limits.bullets:
         entry = waiting.pop(0) if waiting else max(left, key=lambda entry: rate_addition(entry, answered))
         left.remove(entry)
-        cost = estimate_bullet(entry.bullet.text)
+        cost = estimate_bullet(entry.bullet.text) + (0.0 if chosen[entry.experience.id] else FIRST_BULLET)
         if cost > room or len(chosen[entry.experience.id]) >= shares[entry.experience.id]:
             continue
         chosen[entry.experience.id].append(entry)
@@ -189,10 +197,16 @@ def _list_education(profile: ProfileDocument) -> tuple[ResumeEntry, ...]:
     return tuple(entries)
 
 
-def _list_credentials(profile: ProfileDocument, limits: ResumeLimits) -> tuple[ResumeEntry, ...]:
-    known = [item for item in profile.credentials if item.kind in _CREDENTIAL_ORDER]
-    kept = sorted(known, key=lambda item: _CREDENTIAL_ORDER.index(item.kind))[: limits.credentials]
+def _list_credentials(profile: ProfileDocument, kinds: Sequence[str], limit: int) -> tuple[ResumeEntry, ...]:
+    """By kind in the order given, within a kind as the candidate has them."""
+    known = [item for item in profile.credentials if item.kind in kinds]
+    kept = sorted(known, key=lambda item: kinds.index(item.kind))[:limit]
     return tuple(
         ResumeEntry(evidence_id=item.id, title=item.name, organization=item.detail, dates=format_month(item.date))
         for item in kept
     )
+
+
+def _list_languages(profile: ProfileDocument) -> tuple[ResumeEntry, ...]:
+    spoken = [item for item in profile.credentials if item.kind == "language"]
+    return tuple(ResumeEntry(evidence_id=item.id, title=item.name, organization=item.detail) for item in spoken)

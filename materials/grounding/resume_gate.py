@@ -40,6 +40,10 @@ def _iter_problems(document: ResumeDocument, facts: ProfileFacts) -> Iterator[Gr
         yield from _check_education(f"education[{index}]", entry, facts)
     for index, entry in enumerate(document.credentials):
         yield from _check_credential(f"credentials[{index}]", entry, facts)
+    for index, entry in enumerate(document.awards):
+        yield from _check_credential(f"awards[{index}]", entry, facts)
+    for index, entry in enumerate(document.languages):
+        yield from _check_credential(f"languages[{index}]", entry, facts)
     for where, text in _iter_texts(document):
         for leftover in find_leftovers(text):
             yield GroundingProblem(where, f"A placeholder is left: “{leftover}”.", text)
@@ -82,6 +86,8 @@ def _check_repeats(document: ResumeDocument) -> Iterator[GroundingProblem]:
         ("projects", document.projects),
         ("education", document.education),
         ("credentials", document.credentials),
+        ("awards", document.awards),
+        ("languages", document.languages),
     ):
         for index, entry in enumerate(entries):
             if entry.evidence_id in seen:
@@ -148,6 +154,8 @@ def _check_credential(where: str, entry: ResumeEntry, facts: ProfileFacts) -> It
     if item is None:
         yield GroundingProblem(where, f"The profile has no credential “{entry.evidence_id}”.", entry.title)
         return
+    if where.startswith("languages") and item.kind != "language":
+        yield GroundingProblem(where, "It stands in the wrong section.", entry.title)
     yield from _compare(where, "title", entry.title, item.name)
     if entry.organization:
         yield from _compare(where, "organization", entry.organization, item.detail)

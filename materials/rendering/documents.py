@@ -21,6 +21,7 @@ from materials.rendering.wording import (
     format_letter_date,
     format_skills,
     has_cjk,
+    join_languages,
     join_sentences,
 )
 
@@ -100,6 +101,7 @@ def render_html(document: ResumeDocument | LetterDocument, *, style: Style, pape
             format_skills(row.group, (skill.text for skill in row.skills), language=clean.language)
             for row in clean.skills
         ]
+        context["languages"] = join_languages(clean.languages)
     return render_to_string(f"materials/{kind}.html", context)
 
 

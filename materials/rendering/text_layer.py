@@ -15,7 +15,14 @@ from materials.chromium import CJK_REMEDY
 from materials.contracts import LetterDocument, ResumeDocument, ResumeEntry
 from materials.rendering.characters import fold_characters
 from materials.rendering.failures import Flaw, TextLayerMismatch, TooLong
-from materials.rendering.wording import clean_document, find_headings, format_letter_date, format_skills, has_cjk
+from materials.rendering.wording import (
+    clean_document,
+    find_headings,
+    format_letter_date,
+    format_skills,
+    has_cjk,
+    join_languages,
+)
 
 EMBEDDED = ("/FontFile", "/FontFile2", "/FontFile3")
 SHOWN = 80
@@ -62,14 +69,22 @@ def _(document: ResumeDocument) -> list[str]:
         lines.append(headings["skills"])
     for row in resume.skills:
         lines.append("".join(format_skills(row.group, (skill.text for skill in row.skills), language=resume.language)))
-    for key in ("experience", "projects", "education", "credentials"):
+    for key in ("experience", "projects", "education", "credentials", "awards"):
         entries: tuple[ResumeEntry, ...] = getattr(resume, key)
         if entries:
             lines.append(headings[key])
         for entry in entries:
-            lines += [entry.title, entry.dates, entry.organization, entry.location]
-            lines += [line.text for line in entry.lines]
+            lines += _list_entry_lines(entry)
+    if resume.languages:
+        lines += [headings["languages"], join_languages(resume.languages)]
     return [line.strip() for line in lines if line.strip()]
+
+
+def _list_entry_lines(entry: ResumeEntry) -> list[str]:
+    """Without bullets an entry takes one line, and its dates end it."""
+    if not entry.lines:
+        return [entry.title, entry.organization, entry.location, entry.dates]
+    return [entry.title, entry.dates, entry.organization, entry.location, *(line.text for line in entry.lines)]
 
 
 @expected_text.register

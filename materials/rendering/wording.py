@@ -10,6 +10,8 @@ from typing import TypeVar, cast
 from django.utils import translation
 from django.utils.formats import date_format, get_format
 
+from materials.contracts import ResumeEntry
+
 Document = TypeVar("Document")
 
 HEADINGS: dict[str, dict[str, str]] = {
@@ -20,6 +22,8 @@ HEADINGS: dict[str, dict[str, str]] = {
         "projects": "Projects",
         "education": "Education",
         "credentials": "Certifications",
+        "awards": "Awards and publications",
+        "languages": "Languages",
     },
     "de": {
         "summary": "Profil",
@@ -28,6 +32,8 @@ HEADINGS: dict[str, dict[str, str]] = {
         "projects": "Projekte",
         "education": "Ausbildung",
         "credentials": "Zertifikate",
+        "awards": "Auszeichnungen und Publikationen",
+        "languages": "Sprachen",
     },
     "fr": {
         "summary": "Profil",
@@ -36,6 +42,8 @@ HEADINGS: dict[str, dict[str, str]] = {
         "projects": "Projets",
         "education": "Formation",
         "credentials": "Certifications",
+        "awards": "Distinctions et publications",
+        "languages": "Langues",
     },
     "es": {
         "summary": "Perfil",
@@ -44,6 +52,8 @@ HEADINGS: dict[str, dict[str, str]] = {
         "projects": "Proyectos",
         "education": "Formación",
         "credentials": "Certificaciones",
+        "awards": "Premios y publicaciones",
+        "languages": "Idiomas",
     },
     "ja": {
         "summary": "職務要約",
@@ -52,6 +62,8 @@ HEADINGS: dict[str, dict[str, str]] = {
         "projects": "プロジェクト",
         "education": "学歴",
         "credentials": "資格",
+        "awards": "受賞・発表",
+        "languages": "語学",
     },
 }
 
@@ -127,6 +139,11 @@ def format_skills(group: str, skills: Iterable[str], *, language: str) -> tuple[
     """The label with what parts it from the list ("" if the group has no name), and the list."""
     colon, comma = ("：", "、") if language.lower().startswith(("ja", "zh")) else (": ", ", ")
     return (f"{group}{colon}" if group else "", comma.join(skills))
+
+
+def join_languages(languages: Iterable[ResumeEntry]) -> str:
+    """One line for all of them: "German: Native speaker · English: Fluent"."""
+    return " · ".join(": ".join(part for part in (entry.title, entry.organization) if part) for entry in languages)
 
 
 def has_cjk(text: str) -> bool:

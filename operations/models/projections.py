@@ -1,10 +1,9 @@
 """Projections: dropped and rebuilt from the log at will. Nothing has a foreign key into them."""
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 
 from operations.models.base import TenantModel
-from operations.ordering import DescendingNullsLast
 
 
 class JobListProjection(TenantModel):
@@ -26,6 +25,7 @@ class JobListProjection(TenantModel):
     current_stage = models.CharField(max_length=10, default="discover")
     stages_json = models.JSONField(default=dict)
     fit_score = models.PositiveSmallIntegerField(null=True)
+    sort_score = models.SmallIntegerField(default=-1)  # -1 = not scored; never NULL, so that lists page by key
     has_documents = models.BooleanField(default=False)
 
     posted_at = models.DateTimeField(null=True)
@@ -37,11 +37,23 @@ class JobListProjection(TenantModel):
         verbose_name = "job (list)"
         indexes = [
             models.Index(
-                DescendingNullsLast("fit_score"),
-                DescendingNullsLast("discovered_at"),
-                F("job_id"),
+                fields=["-sort_score", "-discovered_at", "-job_id"],
                 condition=Q(deleted=False, hidden=False),
                 name="default_job_list",
+            ),
+            models.Index(
+                fields=["-discovered_at", "-job_id"],
+                condition=Q(deleted=False, hidden=False),
+                name="newest_jobs_first",
+            ),
+            models.Index(
+                fields=["source", "-sort_score", "-discovered_at", "-job_id"],
+                condition=Q(deleted=False, hidden=False),
+                name="jobs_of_a_source",
+            ),
+            models.Index(fields=["-discovered_at", "-job_id"], condition=Q(deleted=True), name="deleted_jobs"),
+            models.Index(
+                fields=["-discovered_at", "-job_id"], condition=Q(deleted=False, hidden=True), name="hidden_jobs"
             ),
         ]
 
@@ -85,6 +97,7 @@ class WorkflowRunProjection(TenantModel):
     cancel_requested = models.BooleanField(default=False)
     previous_run_id = models.CharField(max_length=80, default="", blank=True)
     next_run_id = models.CharField(max_length=80, default="", blank=True)
+    first_seen_at = models.DateTimeField(null=True)  # of its first event, whichever that was: what lists sort by
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
@@ -92,9 +105,10 @@ class WorkflowRunProjection(TenantModel):
         db_table = "workflow_run_projections"
         verbose_name = "workflow run"
         indexes = [
-            models.Index(DescendingNullsLast("started_at"), F("run_id"), name="runs_newest_first"),
-            models.Index(fields=["workflow_id", "started_at"], name="runs_of_a_workflow"),
-            models.Index(fields=["status", "started_at"], name="runs_by_status"),
+            models.Index(fields=["-first_seen_at", "-run_id"], name="runs_newest_first"),
+            models.Index(fields=["workflow_id", "-first_seen_at", "-run_id"], name="runs_of_a_workflow"),
+            models.Index(fields=["status", "-first_seen_at", "-run_id"], name="runs_by_status"),
+            models.Index(fields=["workflow_type", "-first_seen_at", "-run_id"], name="runs_by_type"),
             models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="runs_of_a_job"),
         ]
 

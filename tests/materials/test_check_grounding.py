@@ -158,7 +158,7 @@ def test_a_project_may_not_stand_among_the_jobs() -> None:
         (replace(RESUME, education=(replace(RESUME.education[0], lines=(Line("1.0", (RESUME.education[0].evidence_id,)),)),)), "education[0].lines[0]"),
         (replace(RESUME, credentials=(replace(RESUME.credentials[0], dates="Nov 2024"),)), "credentials[0].dates"),
         (replace(RESUME, credentials=(replace(RESUME.credentials[0], title="AWS Certified Solutions Architect – Professional"),)), "credentials[0].title"),
-        (replace(RESUME, credentials=(replace(RESUME.credentials[1], organization="Fluent"),)), "credentials[0].organization"),
+        (replace(RESUME, credentials=(replace(RESUME.credentials[0], organization="Fluent"),)), "credentials[0].organization"),
         (replace(RESUME, education=(*RESUME.education, *RESUME.education)), "education[1]"),
     ],
 )  # fmt: skip

@@ -9,9 +9,11 @@ import pytest
 
 from operations.contracts import StageName
 from operations.database import current_write
+from operations.folding import registry as folds
 from operations.stage_engine import declaration
 from tests.operations.cast import Cast, ScriptedStage, record_cast
 from tests.operations.databases import SharedDatabase
+from tests.operations.shadow import ShadowApp
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +51,10 @@ def shared(transactional_db: None, tmp_path: Path) -> Iterator[SharedDatabase]:
     with database.connect():
         yield database
     database.close()
+
+
+@pytest.fixture
+def shadow(db: None, monkeypatch: pytest.MonkeyPatch) -> ShadowApp:
+    """A second app with one projection, whose fold can be made to fail."""
+    monkeypatch.setattr(folds, "_tables", dict(folds._tables))
+    return ShadowApp()

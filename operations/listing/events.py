@@ -1,0 +1,57 @@
+"""The audit list over the event log; markers included."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from operations.eventlog.log import read_head
+from operations.listing.paging import PAGE_SIZE, Page, QueryReader, read_page
+from operations.models import JobEventRow
+
+ORDER = ("id",)
+TEXT_WINDOW = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    event_type: str = ""
+    job_id: UUID | None = None
+    run_id: str = ""
+    workflow_id: str = ""
+    text: str = ""
+
+
+def read_event_filter(params: Mapping[str, str]) -> EventFilter:
+    """From a query string; raises ``BadQuery`` naming every field that is not understood."""
+    reader = QueryReader(params)
+    found = EventFilter(
+        event_type=reader.text("type", limit=60),
+        job_id=reader.uuid("jobId"),
+        run_id=reader.text("runId", limit=80),
+        workflow_id=reader.text("workflowId"),
+        text=reader.text("q"),
+    )
+    reader.finish()
+    return found
+
+
+def list_events(wanted: EventFilter, *, cursor: str = "", limit: int = PAGE_SIZE) -> Page[JobEventRow]:
+    """One page, newest first. A text is searched for in the newest 5,000 events only; the page says so."""
+    notes: tuple[str, ...] = ()
+    rows = JobEventRow.objects.all()
+    if wanted.event_type:
+        rows = rows.filter(event_type=wanted.event_type)
+    if wanted.job_id:
+        rows = rows.filter(job_id=wanted.job_id)
+    if wanted.run_id:
+        rows = rows.filter(run_id=wanted.run_id)
+    if wanted.workflow_id:
+        rows = rows.filter(workflow_id=wanted.workflow_id)
+    if wanted.text:
+        rows = rows.filter(id__gt=read_head() - TEXT_WINDOW)
+        rows = rows.annotate(payload_text=Cast("payload", TextField())).filter(payload_text__icontains=wanted.text)
+        notes = (f"A text is searched for in the newest {TEXT_WINDOW:,} events only.",)
+    return read_page(rows, order=ORDER, cursor=cursor, limit=limit, notes=notes)
