@@ -66,8 +66,8 @@ def save_snapshot(job: Job, content: PageContent) -> PostingContentSnapshot:
             characters=len(content.description),
         )
     )
-    if content.active is ActiveState.CLOSED and job.active_state != ActiveState.CLOSED:
-        set_active_state(job, ActiveState.CLOSED, evidence=content.evidence)
+    if content.active is not ActiveState.UNKNOWN and job.active_state != content.active:
+        set_active_state(job, content.active, evidence=content.evidence or "enriched_as_open")
     append(
         JobEnriched(
             job_id=job.id,

@@ -1,0 +1,366 @@
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from discovery.contracts import ActiveState, ContentTier, PageContent, Posting
+from discovery.models import Job, PostingContentSnapshot
+from discovery.services.enrichment import save_snapshot
+from operations.contracts import StageName
+from operations.database import writer
+from operations.models import JobDetailProjection
+from operations.services.stages import reset_stages
+from tests.boardserver import BoardServer, Reply, reply_html, reply_redirect, reply_status
+from tests.discovery.cast import (
+    BACKEND,
+    DUTIES,
+    add_job,
+    get_stage_row,
+    list_event_types,
+    list_events,
+    read_log_head,
+    require_shared,
+    work,
+)
+
+pytestmark = pytest.mark.django_db
+
+Check = Callable[[], None]
+PATH = "/northwind/jobs/R-1"
+READABLE = "<p>" + "</p><p>".join(DUTIES.splitlines() * 2) + "</p>"
+
+
+@pytest.fixture
+def pages(settings: Settings) -> Iterator[BoardServer]:
+    """Serves the posting's page; nothing but its address is allowed beyond the public web."""
+    with BoardServer() as server:
+        settings.JOBCTRL_ALLOW_PRIVATE_HOSTS = [server.host_port]
+        server.set_route(PATH, reply_html(f"<html><title>Backend Engineer</title><body>{READABLE}</body></html>"))
+        yield server
+
+
+def on_page(pages: BoardServer, *, description: str = "", **changes: object) -> Posting:
+    """Northwind's opening whose page is on loopback and whose board says little about it."""
+    return replace(BACKEND, url=pages.url + PATH, apply_url="", description=description, **changes)  # type: ignore[arg-type]
+
+
+def read_snapshots(job_id: UUID) -> list[PostingContentSnapshot]:
+    return list(PostingContentSnapshot.objects.filter(job_id=job_id).order_by("version"))
+
+
+def enrich_again(job_id: UUID, *, run: str = "run-2") -> None:
+    assert reset_stages(StageName.ENRICH, [job_id]).reset == (job_id,)
+    assert work(job_id, "enrich", run=run).state == "succeeded"
+
+
+# --- the source's own text ---------------------------------------------------------------------
+
+
+def test_it_takes_the_boards_own_text_without_asking_the_site(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    job_id = add_job(replace(on_page(pages), description=DUTIES, apply_url="https://boards.example.com/apply"))
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+    assert pages.requests == []
+    assert pages.connections == 0
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.tier, snapshot.confidence, snapshot.quarantined) == ("source_payload", "high", False)
+    assert snapshot.description == DUTIES.strip()
+    assert list_event_types()[-4:] == [
+        "StageStarted",
+        "PostingContentSnapshotCaptured",
+        "JobEnriched",
+        "StageCompleted",
+    ]
+    [enriched] = list_events("JobEnriched")
+    assert "Ferries" not in str(enriched)
+    detail = JobDetailProjection.objects.get(job_id=job_id)
+    assert detail.enrichment_json["confidence"] == "high"
+    assert_rebuild_matches()
+
+
+@pytest.mark.parametrize(
+    ("length", "apply_url", "confidence", "quarantined"),
+    [
+        (200, "https://boards.example.com/apply", "high", False),
+        (200, "", "medium", False),
+        (5_000, "", "medium", False),
+    ],
+)
+def test_it_rates_the_boards_text(
+    length: int, apply_url: str, confidence: str, quarantined: bool, assert_rebuild_matches: Check
+) -> None:
+    job_id = add_job(replace(BACKEND, description="d" * length, apply_url=apply_url))
+
+    work(job_id, "enrich")
+
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.confidence, snapshot.quarantined) == (confidence, quarantined)
+    assert_rebuild_matches()
+
+
+# --- the posting's page ------------------------------------------------------------------------
+
+
+def test_it_reads_structured_data_of_the_page(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    page = require_shared("jsonld-html/neura-literal-backslash-n.html")
+    pages.set_route(PATH, Reply(body=page.read_bytes(), content_type="text/html; charset=utf-8"))
+    job_id = add_job(on_page(pages, description="See our site."))
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+    assert [request.path for request in pages.requests] == [PATH]
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.tier, snapshot.confidence, snapshot.active_state) == ("json_ld", "high", "active")
+    assert snapshot.apply_url.startswith("https://jobs.neura-robotics.com/offer/")
+    assert len(snapshot.description) > 1_000 and "\\n" not in snapshot.description
+    assert_rebuild_matches()
+
+
+@pytest.mark.parametrize("name", ["wwr-job.html", "stackoverflow-job.html", "stackoverflow-via.html"])
+def test_it_closes_a_posting_whose_page_says_that_it_has_ended(
+    name: str, pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    page = require_shared(f"jsonld-html/{name}")
+    pages.set_route(PATH, Reply(body=page.read_bytes(), content_type="text/html; charset=utf-8"))
+    job_id = add_job(on_page(pages))
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.active_state, snapshot.evidence) == ("closed", "VALID_THROUGH_PAST")
+    assert Job.objects.get(id=job_id).active_state == "closed"
+    assert [event["evidence"] for event in list_events("JobActiveStateChanged")] == ["VALID_THROUGH_PAST"]
+    assert_rebuild_matches()
+
+
+def test_it_reads_a_page_without_structured_data_as_text(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    job_id = add_job(on_page(pages))
+
+    work(job_id, "enrich")
+
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.tier, snapshot.confidence, snapshot.quarantined) == ("readable_text", "medium", False)
+    assert "Strong knowledge of Django and PostgreSQL." in snapshot.description
+    assert_rebuild_matches()
+
+
+def test_it_keeps_the_boards_text_where_the_page_says_less(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    pages.set_route(PATH, reply_html("<html><body><p>Apply now.</p></body></html>"))
+    job_id = add_job(on_page(pages, description="Python and Django, in Austin, with a team of seven."))
+
+    work(job_id, "enrich")
+
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.tier, snapshot.description) == (
+        "source_payload",
+        "Python and Django, in Austin, with a team of seven.",
+    )
+    assert_rebuild_matches()
+
+
+def test_it_stores_a_page_that_no_database_would_take(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    script = (
+        '{"@type":"JobPosting","title":"Dev\\u0000","url":"https://example.com/' + "a" * 3_000 + '",'
+        '"description":"' + "Python \\u0000\\ud800 and Django. " * 20 + '"}'
+    )
+    pages.set_route(PATH, reply_html(f'<script type="application/ld+json">{script}</script><p>\x00</p>'))
+    job_id = add_job(on_page(pages))
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+    [snapshot] = read_snapshots(job_id)
+    assert snapshot.tier == "json_ld"
+    assert snapshot.description.startswith("Python")
+    assert len(snapshot.apply_url) <= 2_000
+    assert_rebuild_matches()
+
+
+# --- failures ----------------------------------------------------------------------------------
+
+FAILURES: list[tuple[str, Reply, str, bool]] = [
+    ("removed", reply_html("<h1>Not found</h1>", status=404), "NOT_FOUND", False),
+    ("forbidden", reply_status(403), "ACCESS_DENIED", False),
+    ("too many requests", reply_status(429, retry_after="30"), "RATE_LIMITED", True),
+    ("maintenance", reply_status(503), "SOURCE_UNAVAILABLE", True),
+    ("nothing to read", reply_html("<html><body><script>var a = 1;</script></body></html>"), "NO_CONTENT", False),
+    ("a private redirect", reply_redirect("http://10.0.0.5/jobs"), "DETAIL_UNSAFE_URL", False),
+    ("a redirect to this machine", reply_redirect("http://localhost/"), "DETAIL_UNSAFE_URL", False),
+    ("a redirect to a file", reply_redirect("file:///etc/passwd"), "DETAIL_UNSAFE_URL", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "retryable"), [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES]
+)
+def test_it_fails_by_type_where_the_page_is_all_there_is(
+    reply: Reply, code: str, retryable: bool, pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    pages.set_route(PATH, reply)
+    job_id = add_job(on_page(pages))
+
+    report = work(job_id, "enrich")
+
+    assert (report.state, report.code) == ("failed", code)
+    row = get_stage_row(job_id, "enrich")
+    assert (row.error_code, row.retryable, row.attempts) == (code, retryable, 1)
+    assert (row.next_attempt_at is not None) == retryable
+    [failed] = list_events("EnrichmentFailed")
+    assert (failed["errorCode"], failed["retryable"]) == (code, retryable)
+    assert read_snapshots(job_id) == []
+    for stage in ("score", "tailor", "cover", "apply"):
+        blocked = get_stage_row(job_id, stage)
+        assert (blocked.state, blocked.reason_code, blocked.blocked_by) == ("blocked", "UPSTREAM_FAILED", "enrich")
+    assert_rebuild_matches()
+
+
+def test_it_tries_no_unsafe_address_twice(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    pages.set_route(PATH, reply_redirect("http://169.254.169.254/latest/meta-data"))
+    job_id = add_job(on_page(pages))
+
+    work(job_id, "enrich")
+    head = read_log_head()
+    report = work(job_id, "enrich", attempt=2)
+    work(job_id, "enrich", run="run-2")
+
+    assert (report.state, report.code) == ("failed", "DETAIL_UNSAFE_URL")
+    assert get_stage_row(job_id, "enrich").attempts == 1
+    assert read_log_head() == head
+    assert len(pages.requests) == 1
+    assert_rebuild_matches()
+
+
+def test_it_gives_up_on_a_site_that_stays_busy(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    pages.set_route(PATH, reply_status(429))
+    job_id = add_job(on_page(pages))
+
+    states = [work(job_id, "enrich", run=f"run-{attempt}").state for attempt in range(1, 7)]
+
+    assert states == ["failed"] * 4 + ["exhausted"] * 2
+    assert len(pages.requests) == 5
+    row = get_stage_row(job_id, "enrich")
+    assert (row.attempts, row.retryable, row.error_code) == (5, False, "RATE_LIMITED")
+    assert len(list_events("StageExhausted")) == 1
+    assert_rebuild_matches()
+
+
+def test_it_releases_what_a_failure_blocked_once_the_page_is_back(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    pages.fail_first(PATH, 1, failure=reply_status(503), success=reply_html(READABLE))
+    job_id = add_job(on_page(pages))
+
+    assert work(job_id, "enrich").state == "failed"
+    assert work(job_id, "enrich", attempt=2).state == "succeeded"
+
+    assert get_stage_row(job_id, "score").state == "pending"
+    assert_rebuild_matches()
+
+
+def test_it_falls_back_to_the_boards_few_words_where_the_page_is_gone(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    pages.set_route(PATH, reply_status(404))
+    job_id = add_job(on_page(pages, description="Python and Django, in Austin."))
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+    [snapshot] = read_snapshots(job_id)
+    assert (snapshot.tier, snapshot.confidence, snapshot.quarantined) == ("source_payload", "low", True)
+    assert list_events("EnrichmentFailed") == []
+    assert_rebuild_matches()
+
+
+def test_it_waits_for_a_busy_site_before_it_falls_back(pages: BoardServer, assert_rebuild_matches: Check) -> None:
+    pages.set_route(PATH, reply_status(429))
+    job_id = add_job(on_page(pages, description="Python and Django, in Austin."))
+
+    states = [work(job_id, "enrich", attempt=attempt).state for attempt in range(1, 6)]
+
+    assert states == ["failed"] * 4 + ["succeeded"]
+    assert [snapshot.tier for snapshot in read_snapshots(job_id)] == ["source_payload"]
+    assert_rebuild_matches()
+
+
+def test_it_says_so_where_a_posting_has_neither_text_nor_address(assert_rebuild_matches: Check) -> None:
+    job_id = add_job(replace(BACKEND, url="", description=""))
+
+    report = work(job_id, "enrich")
+
+    assert (report.state, report.code) == ("failed", "NO_CONTENT")
+    assert_rebuild_matches()
+
+
+# --- what the later stages make of it ----------------------------------------------------------
+
+
+def test_it_blocks_every_later_stage_of_a_closed_posting(assert_rebuild_matches: Check) -> None:
+    job_id = add_job(replace(BACKEND, closes_at=timezone.now() - timedelta(days=1)))
+    assert work(job_id, "enrich").state == "succeeded"
+
+    report = work(job_id, "score")
+
+    assert (report.state, report.code) == ("blocked", "POSTING_CLOSED")
+    score, tailor = get_stage_row(job_id, "score"), get_stage_row(job_id, "tailor")
+    assert (score.blocked_by, score.attempts) == ("enrich", 0)
+    assert (tailor.state, tailor.reason_code, tailor.blocked_by) == ("blocked", "UPSTREAM_BLOCKED", "score")
+    assert_rebuild_matches()
+
+
+def test_it_appends_a_version_and_leaves_the_older_one_as_it_was(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    job_id = add_job(on_page(pages))
+    work(job_id, "enrich")
+    [first] = read_snapshots(job_id)
+
+    pages.set_route(PATH, reply_html(READABLE + "<p>Now with Kafka.</p>" * 3))
+    enrich_again(job_id)
+
+    older, newer = read_snapshots(job_id)
+    assert (older.version, newer.version) == (1, 2)
+    assert (older.description, older.captured_at) == (first.description, first.captured_at)
+    assert "Now with Kafka." in newer.description and "Now with Kafka." not in older.description
+    assert [event["version"] for event in list_events("PostingContentSnapshotCaptured")] == [1, 2]
+    assert_rebuild_matches()
+
+
+def test_it_accepts_a_snapshot_that_a_dead_worker_had_already_published(assert_rebuild_matches: Check) -> None:
+    job_id = add_job()
+
+    first, again = work(job_id, "enrich"), work(job_id, "enrich", attempt=2)
+
+    assert (first.reused, again.state, again.reused) == (False, "succeeded", True)
+    assert len(read_snapshots(job_id)) == 1
+    assert_rebuild_matches()
+
+
+def test_it_quarantines_a_page_of_unknown_activity(assert_rebuild_matches: Check) -> None:
+    job_id = add_job()
+    content = PageContent(
+        ContentTier.READABLE_TEXT, description=DUTIES, active=ActiveState.UNKNOWN, evidence="ACCESS_WALL"
+    )
+
+    with writer():
+        snapshot = save_snapshot(Job.objects.get(id=job_id), content)
+
+    assert (snapshot.confidence, snapshot.quarantined, snapshot.evidence) == ("medium", True, "ACCESS_WALL")
+    assert Job.objects.get(id=job_id).active_state == "active"
+    assert_rebuild_matches()
+
+
+def test_it_works_on_no_deleted_job(assert_rebuild_matches: Check) -> None:
+    job_id = add_job()
+    Job.objects.filter(id=job_id).update(deleted_at=timezone.now())
+
+    report = work(job_id, "enrich")
+
+    assert (report.state, report.code) == ("canceled", "JOB_DELETED")
+    assert get_stage_row(job_id, "enrich").attempts == 0
+    assert_rebuild_matches()
