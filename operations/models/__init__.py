@@ -1,6 +1,6 @@
 """Tables of the engine. Each class says whether it is canonical, a projection or runtime."""
 
-from operations.models.access import ApiToken, SavedView, SignInLink, StartReceipt
+from operations.models.access import ApiToken, SavedView, SignInLink, SignInThrottle, StartReceipt
 from operations.models.base import TenantModel
 from operations.models.executions import DiscoveryExecutionJob
 from operations.models.log import JobEventRow, ProjectionWatermark
@@ -27,6 +27,7 @@ __all__ = [
     "ProjectionWatermark",
     "SavedView",
     "SignInLink",
+    "SignInThrottle",
     "StartReceipt",
     "StoredSetting",
     "TenantModel",

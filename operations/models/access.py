@@ -36,6 +36,22 @@ class ApiToken(models.Model):
         return f"{self.label} (…{self.hint})"
 
 
+class SignInThrottle(models.Model):
+    """Runtime. Failed password sign-ins of one client address or account, by the hash of its name."""
+
+    key_hash = models.CharField(max_length=64, primary_key=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    level = models.PositiveSmallIntegerField(default=0)
+    window_started_at = models.DateTimeField()
+    blocked_until = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "sign_in_throttles"
+
+    def __str__(self) -> str:
+        return f"{self.failures} failures, {self.level} waits"
+
+
 class StartReceipt(models.Model):
     """Canonical. What one Idempotency-Key started, so that a repeat answers with the same ids."""
 
