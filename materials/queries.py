@@ -76,6 +76,13 @@ def filter_registered(hashes: Iterable[str]) -> set[str]:
     return set(Artifact.objects.filter(sha256__in=list(hashes)).values_list("sha256", flat=True))
 
 
+def find_artifact(artifact_id: UUID) -> ArtifactRow | None:
+    row = Artifact.objects.filter(id=artifact_id).first()
+    if row is None:
+        return None
+    return ArtifactRow(row.id, row.job_id, row.kind, row.sha256, row.size, row.pages, row.relative_path)
+
+
 def list_artifacts(job_ids: Iterable[UUID] | None = None) -> list[ArtifactRow]:
     """The newest 1,000 files, of some jobs or of all."""
     rows = Artifact.objects.order_by("-created_at", "id")

@@ -13,6 +13,7 @@ from django.utils import timezone
 from operations.contracts import HEARTBEAT_FRESH_SECONDS, STAGE_AFTER, ExecutionRef, StageName, StageState, WorkPlan
 from operations.models import (
     DiscoveryExecutionJob,
+    JobDetailProjection,
     JobEventRow,
     JobListProjection,
     JobStageState,
@@ -194,3 +195,20 @@ def count_without_pdf(ref: ExecutionRef) -> int:
     ready = set(rows.filter(stage=StageName.PDF, state=StageState.SUCCEEDED).values_list("job_id", flat=True))
     held = set(rows.filter(stage=StageName.TAILOR, state=StageState.SKIPPED).values_list("job_id", flat=True))
     return len(set(planned) - ready - held)
+
+
+def find_job(job_id: UUID) -> JobListProjection | None:
+    """A job's list row with its detail row as ``detail``; two index lookups."""
+    row: Any = JobListProjection.objects.filter(job_id=job_id).first()
+    if row is not None:
+        row.detail = JobDetailProjection.objects.filter(job_id=job_id).first() or JobDetailProjection(job_id=job_id)
+    return row  # type: ignore[no-any-return]
+
+
+def list_unknown_jobs(job_ids: Sequence[UUID]) -> list[UUID]:
+    known = set(JobListProjection.objects.filter(job_id__in=job_ids).values_list("job_id", flat=True))
+    return [job_id for job_id in job_ids if job_id not in known]
+
+
+def find_run_row(run_id: str) -> WorkflowRunProjection | None:
+    return WorkflowRunProjection.objects.filter(run_id=run_id).first()

@@ -1,0 +1,171 @@
+"""``/v1/jobs``: the list, one job, and what may be done to it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponseBase
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from operations import queries
+from operations.api.base import IDEMPOTENCY, PAGING, Operation, StartedOutput, answer_csv, refusals
+from operations.api.errors import Conflict
+from operations.contracts import StageName
+from operations.job_actions import ActionRequest, ActionResult, find_action, list_actions
+from operations.listing.jobs import ORDERS, STAGES, STATES, VIEWS, filter_jobs, list_jobs, read_job_filter
+from operations.starters import StartOrder, start_stage
+
+EXPORT_LIMIT = 10_000
+EXPORTED = ("job_id", "title", "company", "location", "work_mode", "salary", "fit_score", "current_stage",
+            "active_state", "source", "url", "posted_at", "discovered_at")  # fmt: skip
+#: A refusal of the only job asked for, as a guard's answer.
+GUARDS = {"ACTIVE_WORK": "active_work", "not_cancelable": "not_cancelable", "NO_SUCH_ROW": "not_eligible"}
+GUARD_MESSAGES = {
+    "active_work": "This stage is being worked on. Cancel its run first, or wait until it has ended.",
+    "not_cancelable": "Nothing is running for this job.",
+    "not_eligible": "This job has no such stage yet.",
+}
+
+FILTERS = [
+    OpenApiParameter("stage", str, enum=STAGES),
+    OpenApiParameter("state", str, enum=STATES, description="Needs `stage`."),
+    OpenApiParameter("minScore", int),
+    OpenApiParameter("maxScore", int),
+    OpenApiParameter("source", str),
+    OpenApiParameter("active", str, enum=("active", "closed", "unknown")),
+    OpenApiParameter("q", str, description="Words in title, company or place."),
+    OpenApiParameter("maxAgeDays", int),
+    OpenApiParameter("documents", str, enum=("yes", "no")),
+    OpenApiParameter("view", str, enum=VIEWS),
+    OpenApiParameter("sort", str, enum=tuple(ORDERS)),
+    OpenApiParameter("format", str, enum=("json", "csv")),
+]
+
+
+class JobOutput(serializers.Serializer[Any]):
+    jobId = serializers.UUIDField(source="job_id")
+    title = serializers.CharField()
+    company = serializers.CharField()
+    location = serializers.CharField(allow_blank=True)
+    workMode = serializers.CharField(source="work_mode", allow_blank=True)
+    salary = serializers.CharField(allow_blank=True)
+    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    sourceCount = serializers.IntegerField(source="source_count")
+    url = serializers.CharField(allow_blank=True)
+    activeState = serializers.CharField(source="active_state")
+    hidden = serializers.BooleanField()
+    deleted = serializers.BooleanField()
+    currentStage = serializers.CharField(source="current_stage")
+    stages = serializers.DictField(source="stages_json", child=serializers.CharField())
+    fitScore = serializers.IntegerField(source="fit_score", allow_null=True)
+    hasDocuments = serializers.BooleanField(source="has_documents")
+    postedAt = serializers.DateTimeField(source="posted_at", allow_null=True)
+    discoveredAt = serializers.DateTimeField(source="discovered_at", allow_null=True)
+    updatedAt = serializers.DateTimeField(source="updated_at", allow_null=True)
+
+
+class ListJobs(Operation):
+    class Output(serializers.Serializer[Any]):
+        jobs = JobOutput(many=True)
+        nextCursor = serializers.CharField(allow_blank=True)
+        notes = serializers.ListField(child=serializers.CharField())
+
+    @extend_schema(
+        operation_id="listJobs", parameters=[*FILTERS, *PAGING], responses={200: Output, **refusals()}, tags=["jobs"]
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        wanted = read_job_filter(request.query_params)
+        now = timezone.now()
+        if request.query_params.get("format") == "csv":
+            rows, _ = filter_jobs(wanted, now=now)
+            ordered = rows.order_by(*(f"-{name}" for name in ORDERS[wanted.sort]))
+            return answer_csv("jobs", EXPORTED, ordered.values_list(*EXPORTED)[:EXPORT_LIMIT])
+        page = list_jobs(wanted, now=now, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
+        return Response(
+            {"jobs": JobOutput(page.rows, many=True).data, "nextCursor": page.next_cursor, "notes": page.notes}
+        )
+
+
+class ShowJob(Operation):
+    class Output(JobOutput):
+        timeline = serializers.DictField(source="detail.stages_json")
+        score = serializers.DictField(source="detail.score_json")
+        enrichment = serializers.DictField(source="detail.enrichment_json")
+        documents = serializers.DictField(source="detail.documents_json")
+
+    @extend_schema(operation_id="getJob", responses={200: Output, **refusals(404)}, tags=["jobs"])
+    def get(self, request: Request, job_id: UUID) -> Response:
+        job = queries.find_job(job_id)
+        if job is None:
+            raise NotFound("There is no such job.")
+        return Response(self.Output(job).data)
+
+
+class ActionOutput(serializers.Serializer[Any]):
+    done = serializers.ListField(child=serializers.UUIDField())
+    refused = serializers.DictField(child=serializers.CharField())
+
+
+class ActOnJob(Operation):
+    class Input(serializers.Serializer[Any]):
+        stage = serializers.ChoiceField(choices=[stage for stage in STAGES if stage != StageName.APPLY], required=False)
+
+    @extend_schema(
+        operation_id="actOnJob",
+        request=Input,
+        parameters=[
+            IDEMPOTENCY,
+            OpenApiParameter("action", OpenApiTypes.STR, OpenApiParameter.PATH, description="What to do."),
+        ],
+        responses={200: ActionOutput, 202: StartedOutput, **refusals(403, 404, 409, 503)},
+        tags=["jobs"],
+    )
+    def post(self, request: Request, job_id: UUID, action: str) -> Response:
+        known = find_action(action)
+        if known is None:
+            raise NotFound(f"There is no such action; known are {', '.join(item.name for item in list_actions())}.")
+        given = self.read_input(self.Input, request)
+        if queries.find_job(job_id) is None:
+            raise NotFound("There is no such job.")
+        result = known.perform(ActionRequest((job_id,), self.read_actor(request), given, self.read_key(request)))
+        return answer_action(result, job_id)
+
+
+def answer_action(result: ActionResult, job_id: UUID) -> Response:
+    """202 with the run's ids, 409 where a guard refused the only job, else 200."""
+    if result.started is not None:
+        return Response(StartedOutput(result.started).data, status=202)
+    guard = GUARDS.get(result.refused.get(job_id, ""))
+    if guard is not None:
+        raise Conflict(GUARD_MESSAGES[guard], code=guard)
+    refused = {str(refused_id): code for refused_id, code in result.refused.items()}
+    return Response({"done": [str(done) for done in result.done], "refused": refused})
+
+
+class RunStage(Operation):
+    class Input(serializers.Serializer[Any]):
+        stage = serializers.ChoiceField(choices=["discover", *(s for s in STAGES if s != StageName.APPLY)])
+        jobIds = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=1000)
+        limit = serializers.IntegerField(min_value=0, max_value=100_000, default=0)
+
+    @extend_schema(
+        operation_id="runStage",
+        request=Input,
+        parameters=[IDEMPOTENCY],
+        responses={202: StartedOutput, **refusals(403, 404, 409, 503)},
+        tags=["pipeline"],
+    )
+    def post(self, request: Request) -> Response:
+        given = self.read_input(self.Input, request)
+        job_ids = given.get("jobIds")
+        if job_ids is not None:
+            unknown = queries.list_unknown_jobs(job_ids)
+            if unknown:
+                raise NotFound(f"There is no job {unknown[0]}.")
+        started = start_stage(StartOrder(StageName(given["stage"]), job_ids, given["limit"], self.read_key(request)))
+        return Response(StartedOutput(started).data, status=202)

@@ -1,0 +1,19 @@
+"""The engine's part of ``/v1/``."""
+
+from django.urls import path
+
+from operations.api import events, jobs, runs, settings, views
+
+urlpatterns = [
+    path("jobs", jobs.ListJobs.as_view()),
+    path("jobs/<uuid:job_id>", jobs.ShowJob.as_view()),
+    path("jobs/<uuid:job_id>/actions/<str:action>", jobs.ActOnJob.as_view()),
+    path("pipeline/actions/run-stage", jobs.RunStage.as_view()),
+    path("workflow-runs", runs.ListRuns.as_view()),
+    path("workflow-runs/<str:run_id>", runs.ShowRun.as_view()),
+    path("workflow-runs/<str:run_id>/actions/cancel", runs.CancelRun.as_view()),
+    path("events", events.ListEvents.as_view()),
+    path("settings", settings.Settings.as_view()),
+    path("views", views.SavedViews.as_view()),
+    path("views/<int:view_id>", views.SavedViewItem.as_view()),
+]
