@@ -35,6 +35,8 @@ def compute_idempotency_key(job_id: UUID, *, content_event_id: int) -> str:
 def choose_plan(job_id: UUID, *, profile_version: int) -> Plan:
     if not profile_version:
         return Plan(job_id, (), "NO_PROFILE")
+    if queries.is_deleted(job_id):
+        return Plan(job_id, (), "JOB_DELETED")
     enrich = find_stage_state(job_id, StageName.ENRICH)
     if enrich != StageState.SUCCEEDED:
         return Plan(job_id, (), f"ENRICH_{(enrich or 'missing').upper()}")
