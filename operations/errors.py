@@ -42,6 +42,12 @@ class IllegalTransition(StageError):
     code = "ILLEGAL_TRANSITION"
 
 
+class UnknownJob(StageError):
+    """There is no such job here."""
+
+    code = "JOB_NOT_FOUND"
+
+
 class StageFailure(StageError):
     """The stage failed; a retry would end the same way."""
 

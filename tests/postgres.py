@@ -193,7 +193,7 @@ def kept_cluster() -> Iterator[str]:
 
 
 @contextmanager
-def own_database(url: str) -> Iterator[str]:
+def own_database(url: str, *, template: str = "template1") -> Iterator[str]:
     """A new database beside that of ``url``, for processes that a test starts; "" where ``url`` is not PostgreSQL's."""
     if not url.startswith("postgres"):
         yield ""
@@ -201,7 +201,8 @@ def own_database(url: str) -> Iterator[str]:
     server = url.rpartition("/")[0]
     name = f"own_{secrets.token_hex(6)}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        connection.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
         try:
             yield f"{server}/{name}"
         finally:

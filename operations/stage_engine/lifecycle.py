@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageState
 from operations.database import writer
-from operations.errors import LeaseLost
+from operations.errors import LeaseLost, UnknownJob
 from operations.events import StageCompleted, StageExhausted, StageFailed, StageStarted
 from operations.metrics import record_attempt
 from operations.models import JobStageState
@@ -55,7 +55,10 @@ def claim_stage(
     """
     stage = get_stage(stage_name)
     with writer():
-        row = get_row(job_id, stage_name)
+        try:
+            row = get_row(job_id, stage_name)
+        except UnknownJob as unknown:
+            return Refusal(StageState.FAILED, unknown.code)
         if row.state == StageState.SUCCEEDED:
             return Refusal(StageState.SUCCEEDED, "DONE")
         if row.state == StageState.RUNNING:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from operations.contracts import ENROLLED_STAGES, StageName, StageState
 from operations.database import require_write
+from operations.errors import UnknownJob
 from operations.eventlog import append
 from operations.eventlog.registry import Event
 from operations.events import StageBlocked, StageCanceledEvent, StageReset, StageSkipped
@@ -35,11 +36,16 @@ def enroll_jobs(job_ids: Iterable[UUID]) -> None:
 
 
 def get_row(job_id: UUID, stage: StageName) -> JobStageState:
-    """The row, made on the fly for a stage that has none until it is first claimed (pdf)."""
+    """The row, made on the fly for a stage that has none until it is first claimed (pdf).
+
+    Raises ``UnknownJob`` for a job that was never enrolled in any stage.
+    """
     row = JobStageState.objects.filter(job_id=job_id, stage=stage).first()
     if row is not None:
         return row
     require_write()
+    if not JobStageState.objects.filter(job_id=job_id).exists():
+        raise UnknownJob
     return JobStageState.objects.create(
         tenant_id=settings.TENANT_ID, job_id=job_id, stage=stage, updated_at=timezone.now()
     )

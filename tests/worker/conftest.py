@@ -1,0 +1,54 @@
+"""Fixtures of the tests with real parts. One Temporal server serves them all, each workspace in its own namespace."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.boardserver import BoardServer
+from tests.temporal import TemporalServer, start_temporal
+from tests.worker.workspace import Template, Workspace, migrated_template, new_workspace
+
+
+@pytest.fixture(scope="session")
+def temporal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
+    server = start_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db")
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
+    with migrated_template(tmp_path_factory.mktemp("database")) as made:
+        yield made
+
+
+@pytest.fixture
+def boards() -> Iterator[BoardServer]:
+    with BoardServer() as server:
+        yield server
+
+
+@pytest.fixture
+def make_workspace(
+    tmp_path: Path, template: Template, temporal: TemporalServer, boards: BoardServer
+) -> Iterator[Callable[[], Workspace]]:
+    """Workspaces that may reach the loopback boards; none has a worker or a profile yet."""
+    with ExitStack() as stack:
+        made: list[Workspace] = []
+
+        def make() -> Workspace:
+            folder = tmp_path / f"workspace-{len(made)}"
+            workspace = stack.enter_context(
+                new_workspace(folder, template=template, temporal_address=temporal.address, allow=[boards.host_port])
+            )
+            made.append(workspace)
+            return workspace
+
+        yield make
+
+
+@pytest.fixture
+def workspace(make_workspace: Callable[[], Workspace]) -> Workspace:
+    return make_workspace()
