@@ -111,7 +111,7 @@ class CoverStage(_DocumentStage):
         name, write = engines.choose_engine("cover", engines.WRITERS)
         document = write(request)
         try:
-            check_letter(document, profile=request.profile)
+            check_letter(document, profile=request.profile, posting=request.description)
         except NotGrounded:
             raise StageFailure("A sentence of the letter is not the candidate's own.", code="NOT_GROUNDED") from None
         return LetterDraft(document, name, claim.profile_version, get_resume(claim.job_id).version)

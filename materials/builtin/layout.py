@@ -64,7 +64,8 @@ def _estimate_entry(entry: ResumeEntry) -> float:
 
 def _count_characters(entries: Iterable[ResumeEntry]) -> int:
     """Of one line that holds them all."""
-    return sum(len(entry.title) + len(entry.organization) + len(entry.location) + len(entry.dates) + 4 for entry in entries)
+    texts = [text for entry in entries for text in (entry.title, entry.organization, entry.location, entry.dates)]
+    return sum(len(text) + 2 for text in texts if text)
 
 
 def _count_lines(characters: int) -> int:

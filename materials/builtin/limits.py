@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from discovery.contracts import ProfileDocument
 
 LONG_CAREER_YEARS = 10
-_PAGE = 55.0
+_PAGE = 56.0
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeLimits:
-    """``lines`` is an estimate of printed lines (layout.py); a page takes at least 55 in every style and paper."""
+    """``lines`` is an estimate of printed lines (layout.py); a page takes at least 56 in every style and paper."""
 
     lines: float = _PAGE
     bullets: int = 16
@@ -45,7 +45,7 @@ _TIGHTER_PAGE = (
     replace(_TIGHT, awards=1),
     replace(_TIGHT, projects=0),
     replace(_TIGHT, projects=0, awards=1, summary_sentences=1),
-    replace(_TIGHT, projects=0, awards=0, summary_sentences=1, skills=20, enough_bullets=7),
+    replace(_TIGHT, projects=0, awards=0, summary_sentences=1, enough_bullets=7),
 )
 _PAGE_AND_A_HALF = replace(
     TWO_PAGES, bullets=13, bullets_per_job=5, bullets_per_old_job=2, enough_bullets=10, volunteering=1, projects=2

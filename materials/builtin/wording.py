@@ -1,7 +1,7 @@
 """What a letter may repeat of the posting, in the posting's own words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from discovery.profile_import.typography import clean_text
 from materials.grounding.frames import is_known, is_name, join_names
@@ -24,18 +24,23 @@ _NOUN_START = re.compile(
 # What follows is detail; the phrase before it stands alone.
 _DETAIL = re.compile(r"\s*[:;(]|\s[–—-]\s|,? (?:ideally|preferably|such as|including|especially|like)\b", re.IGNORECASE)
 _UNCLEAN = re.compile(
-    r"[\d()\[\]{}<>:;/|!?\"“”*•]|\b(?:i|me|my|we|our|us|you|your|etc|e\.g|preferred|plus)\b", re.IGNORECASE
+    r"[\d()\[\]{}<>:;/|!?\"“”*•]|\b(?:i|me|my|we|our|us|you|your|etc|e\.g|preferred|plus|"
+    # "PostgreSQL operators" is another thing than the PostgreSQL that a bullet shows.
+    r"operators?|extensions?|plugins?|internals|kernels?)\b",
+    re.IGNORECASE,
 )
 
 
-def choose_requirement(requirements: Sequence[Requirement], *, description: str, exclude: str) -> str:
+def phrase_requirement(requirement: Requirement, *, description: str, shown: Collection[str] = ()) -> str:
     """A short clean phrase naming what the posting asks for, else its skills, else "".
 
-    ``exclude`` is a phrase already used; only words that stand in the posting are given.
+    Only words that stand in the posting are given; of its skills those in ``shown``, if there are any of them.
     """
-    phrases = (_read_phrase(requirement.text, description) for requirement in requirements)
-    names = (_join_terms(requirement.terms, description) for requirement in requirements if requirement.kind == "skill")
-    return next((text for text in (*phrases, *names) if text and text.casefold() != exclude.casefold()), "")
+    phrase = _read_phrase(requirement.text, description)
+    if phrase or requirement.kind != "skill":
+        return phrase
+    terms = [term for term in requirement.terms if term in shown] or requirement.terms
+    return _join_terms(terms, description)
 
 
 def clean_title(title: str) -> str:
@@ -65,5 +70,13 @@ def _join_terms(terms: Sequence[str], description: str) -> str:
         whole = rf"(?<![\w+#]){re.escape(term)}(?![\w+#])"
         match = re.search(whole, description) or re.search(whole, description, re.IGNORECASE)
         if match is not None and not _UNCLEAN.search(match.group()):
-            found.append(match.group())
+            found.append(_lower_start(match.group(), description))
     return join_names(found[:_MAX_TERMS])
+
+
+def _lower_start(term: str, description: str) -> str:
+    """ "Relational databases" as it is written within a sentence; names keep their capital."""
+    first, *others = term.split()
+    lowered = term[:1].lower() + term[1:]
+    is_common = first.istitle() and bool(others) and all(word.islower() for word in others)
+    return lowered if is_common or re.search(rf"(?<![\w./@-]){re.escape(lowered)}(?![\w./@-])", description) else term

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discovery.contracts import Bullet, Experience, ProfileDocument
-from materials.builtin import tailor_resume, write_letter
+from materials.builtin import TWO_PAGES, tailor_resume, write_letter
 from materials.contracts import ContactLine, LetterDocument, Line, ResumeDocument, ResumeEntry, SkillLine
 from materials.grounding import NotGrounded, check_letter, check_resume
 from materials.grounding.facts import check_dates
@@ -18,7 +18,7 @@ from tests.materials.candidate import COMPANY, POSTING, TITLE, find_skills, load
 ANAIS = load_sample()
 REPORT = report_for_lumenpay(ANAIS)
 RESUME = tailor_resume(
-    ANAIS, report=REPORT, title=TITLE, company=COMPANY, description=POSTING, find_skills=find_skills
+    ANAIS, report=REPORT, title=TITLE, company=COMPANY, description=POSTING, limits=TWO_PAGES, find_skills=find_skills
 )  # fmt: skip
 LETTER = write_letter(ANAIS, report=REPORT, title=TITLE, company=COMPANY, description=POSTING, find_skills=find_skills)
 
@@ -133,6 +133,14 @@ def test_volunteering_may_not_pass_for_a_job() -> None:
     document = replace(RESUME, experience=(*RESUME.experience[:-1], replace(last, organization="Code Curious Berlin")))
 
     assert list(refuse_resume(document)) == [f"experience[{len(RESUME.experience) - 1}].organization"]
+
+
+def test_a_certificate_is_no_language_and_a_language_keeps_its_own_level() -> None:
+    certificate = refuse_resume(replace(RESUME, credentials=(), languages=RESUME.credentials))
+    better = replace(RESUME.languages[1], organization="Native speaker")
+
+    assert certificate == {"languages[0]": "It stands in the wrong section."}
+    assert list(refuse_resume(replace(RESUME, languages=(better,)))) == ["languages[0].organization"]
 
 
 def test_a_project_may_not_stand_among_the_jobs() -> None:

@@ -23,6 +23,7 @@ from tests.materials.written_documents import (
     LETTER,
     LONG_RESUME,
     SHORT_RESUME,
+    write_entry,
     write_lines,
 )
 
@@ -143,12 +144,47 @@ def test_it_describes_the_file_and_tells_nothing_of_the_machine() -> None:
 
 def test_it_tells_how_many_pages_too_many_there_are() -> None:
     with pytest.raises(TooLong) as resume:
-        render_resume(replace(LONG_RESUME, experience=LONG_RESUME.experience * 4))
+        render_resume(replace(LONG_RESUME, experience=LONG_RESUME.experience * 5))
     with pytest.raises(TooLong) as letter:
         render_letter(replace(LETTER, paragraphs=LETTER.paragraphs * 6))
 
     assert (resume.value.pages, resume.value.limit, resume.value.retryable) == (4, 2, False)
     assert (letter.value.pages, letter.value.limit) == (2, 1)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_it_ends_a_page_between_jobs_that_say_nothing(style: Style) -> None:
+    jobs = tuple(write_entry(f"Engineer {n}", f"Employer {n}", "Cork", f"{2025 - n}") for n in range(30))
+
+    pdf = render_resume(replace(LONG_RESUME, experience=jobs), style=style)
+
+    pages = [page.extract_text() for page in PdfReader(BytesIO(pdf.data)).pages]
+    assert len(pages) == 2
+    assert "Engineer 0, Employer 0, Cork 2025" in pages[0]
+    assert "Engineer 29, Employer 29, Cork 1996" in "\n".join(pages)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_it_splits_a_job_of_many_lines_rather_than_leave_a_hole(style: Style, paper: Paper) -> None:
+    lines = [f"Rebuilt part {n} of the settlement ledger without a lost posting" for n in range(24)]
+    long = write_entry("Founder", "Kestrel", "Cork", "2010 – 2026", *lines)
+    pdf = render_resume(replace(LONG_RESUME, experience=(*LONG_RESUME.experience[:3], long)), style=style, paper=paper)
+
+    first, second = (page.extract_text() for page in PdfReader(BytesIO(pdf.data)).pages)
+    assert lines[1] in first
+    assert lines[-2] in second
+
+
+def test_it_sets_schools_certificates_and_languages_on_one_line_each() -> None:
+    spoken = (write_entry("German", "Native speaker", "", ""), write_entry("Irish", "", "", ""))
+    text = render_resume(replace(LONG_RESUME, awards=LONG_RESUME.credentials[1:], languages=spoken)).text
+
+    lines = text.splitlines()
+    assert "B.Sc. Mathematical Sciences, University College Cork, Ireland 2006 – 2010" in lines
+    assert "AWS Certified Solutions Architect – Professional, Amazon Web Services 2022" in lines
+    assert lines[lines.index("Languages") + 1] == "German: Native speaker · Irish"
+    assert lines.index("Certifications") < lines.index("Awards and publications") < lines.index("Languages")
 
 
 def test_it_never_splits_an_entry_over_two_pages() -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discovery.contracts import Bullet, Experience, ProfileDocument, Skill
+from discovery.contracts import Bullet, Credential, Experience, ProfileDocument, Skill
 from discovery.profile_import import read_profile
-from materials.builtin import ONE_PAGE, TWO_PAGES, tailor_resume, write_letter
+from materials.builtin import ONE_PAGE, TWO_PAGES, ResumeLimits, tailor_resume, write_letter
 from materials.builtin.dates import format_month, format_span
 from materials.builtin.layout import estimate_lines
 from materials.contracts import ResumeDocument
@@ -32,13 +32,20 @@ from tests.materials.candidate import (
 FRONTEND = "Frontend Engineer wanted. You know Elasticsearch and Docker well. Museums and publishers are our clients."
 
 
-def tailor(profile: ProfileDocument, *, report: FitReport | None = None, description: str = POSTING) -> ResumeDocument:
+def tailor(
+    profile: ProfileDocument,
+    *,
+    report: FitReport | None = None,
+    description: str = POSTING,
+    limits: ResumeLimits | None = None,
+) -> ResumeDocument:
     return tailor_resume(
         profile,
         report=report if report is not None else report_for_lumenpay(profile),
         title=TITLE,
         company=COMPANY,
         description=description,
+        limits=limits,
         find_skills=find_skills,
     )
 
@@ -93,7 +100,7 @@ def test_every_employer_stays_newest_first_and_older_ones_say_less() -> None:
 
 
 def test_volunteering_is_marked_and_follows_the_jobs() -> None:
-    document = tailor(load_sample())
+    document = tailor(load_sample(), limits=TWO_PAGES)
 
     assert document.experience[-1].organization == "Code Curious Berlin (volunteer)"
 
@@ -201,6 +208,24 @@ def test_it_stays_within_its_pages(jobs: int, bullets: int, pages: int) -> None:
 
     assert len(document.experience) == jobs
     assert estimate_lines(document) <= (ONE_PAGE.lines if pages == 1 else TWO_PAGES.lines)
+
+
+def test_nine_years_of_work_take_one_page_with_the_ten_best_bullets() -> None:
+    document = tailor(load_sample())
+
+    assert estimate_lines(document) <= ONE_PAGE.lines
+    assert sum(len(entry.lines) for entry in document.experience) >= 10
+
+
+def test_certificates_awards_and_languages_stand_under_their_own_headings() -> None:
+    kinds = (("award", "Best Paper"), ("language", "Irish"), ("publication", "On Ledgers"), ("certificate", "CKA"))
+    credentials = tuple(Credential(f"cred-{kind}", kind, name, "USENIX", "2019-03") for kind, name in kinds)
+
+    document = tailor(replace(make_candidate(1), credentials=credentials))
+
+    assert [(entry.title, entry.dates) for entry in document.credentials] == [("CKA", "Mar 2019")]
+    assert [entry.title for entry in document.awards] == ["Best Paper", "On Ledgers"]
+    assert [entry.title for entry in document.languages] == ["Irish"]
 
 
 def test_a_history_that_no_two_pages_hold_loses_its_oldest_jobs_only() -> None:

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from materials.contracts import ResumeEntry
 from materials.rendering.characters import find_meant
 from materials.rendering.failures import Flaw, TextLayerMismatch, TooLong
 from materials.rendering.normalise import mend_unicode_map
@@ -81,6 +82,10 @@ def test_it_expects_a_resume_in_the_order_of_the_page() -> None:
     ]
     assert "Projects" not in lines
     assert expected_text(LONG_RESUME).count("Projects") == 1
+    start = expected_text(LONG_RESUME).index("B.Sc. Mathematical Sciences")
+    assert expected_text(LONG_RESUME)[start + 1 : start + 4] == ["University College Cork", "Ireland", "2006 – 2010"]
+    spoken = replace(SHORT_RESUME, languages=(ResumeEntry("l", "German", "Native speaker"), ResumeEntry("m", "Irish")))
+    assert expected_text(spoken)[-2:] == ["Languages", "German: Native speaker · Irish"]
     assert "言語：Python、Go、日本語（母語）、英語（ビジネス）" in expected_text(JAPANESE_RESUME)
 
 

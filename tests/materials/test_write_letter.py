@@ -1,5 +1,6 @@
 """The built-in letter: short, grammatical, and made of the candidate's own facts."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from discovery.contracts import Bullet, Experience, ProfileDocument
 from discovery.profile_import import read_profile
 from materials.builtin import write_letter
-from materials.builtin.wording import choose_requirement, clean_company, clean_title
+from materials.builtin.wording import clean_company, clean_title, phrase_requirement
 from materials.contracts import LetterDocument
 from materials.grounding import check_letter
 from materials.grounding.frames import join_names, render_role
@@ -23,8 +24,10 @@ from tests.materials.candidate import (
     TITLE,
     find_skills,
     load_sample,
+    make_report,
     report_for_lumenpay,
 )
+from tests.materials.candidate import make_requirement as locate_requirement
 
 
 def write(
@@ -235,6 +238,24 @@ def make_requirement(text: str, *terms: str) -> Requirement:
 
 
 @pytest.mark.parametrize(
+    ("posting", "shown", "phrase"),
+    [
+        ("You know Python, Scala and Kafka", ("Kafka", "Python"), "Python and Kafka"),
+        ("You know Python, Scala and Kafka", (), "Python, Scala and Kafka"),
+        ("Relational databases. Python", ("relational databases",), "relational databases"),
+        ("Experience with PostgreSQL operators", (), "PostgreSQL"),
+    ],
+)
+def test_of_several_skills_it_names_those_that_the_facts_show(
+    posting: str, shown: tuple[str, ...], phrase: str
+) -> None:
+    known = ("Python", "Scala", "Kafka", "relational databases", "PostgreSQL")
+    terms = [term for term in known if term.casefold() in posting.casefold()]
+
+    assert phrase_requirement(make_requirement(posting, *terms), description=posting, shown=shown) == phrase
+
+
+@pytest.mark.parametrize(
     ("text", "terms", "shown"),
     [
         ("Strong knowledge of Django and PostgreSQL.", (), "strong knowledge of Django and PostgreSQL"),
@@ -252,7 +273,65 @@ def test_it_repeats_the_posting_only_where_it_is_short_and_clean(text: str, term
         "Design APIs\nExperience with queues (Kafka; RabbitMQ)\nDeep knowledge of SQL: planning, indexing"
     )
 
-    assert choose_requirement([make_requirement(text, *terms)], description=posting, exclude="") == shown
+    assert phrase_requirement(make_requirement(text, *terms), description=posting) == shown
+
+
+def tell(bullets: Mapping[str, tuple[str, ...]], *requirements: str) -> list[str]:
+    """The paragraphs about a candidate with these jobs, newest first, for a posting that asks for these."""
+    jobs = tuple(
+        Experience(f"e{n}", "work", name, "Engineer", start=f"{2024 - n}-01", end=f"{2024 - n}-12",
+                   bullets=tuple(Bullet(f"b{n}-{i}", text) for i, text in enumerate(own)))
+        for n, (name, own) in enumerate(bullets.items())
+    )  # fmt: skip
+    profile = ProfileDocument(name="Greta Lindqvist", email="greta@example.com", experience=jobs)
+    posting = "\n".join(requirements)
+    report = make_report(profile, [locate_requirement(text, posting) for text in requirements])
+
+    document = write(profile, report=report, description=posting)
+
+    check_letter(document, profile=profile, posting=posting)
+    return read_text(document).split("\n\n")[1:-1]
+
+
+def test_i_also_joins_only_what_speaks_to_the_same_requirement() -> None:
+    halden = (
+        "Tuned PostgreSQL for the rates API",
+        "Trained forty editors in workshops",
+        "Moved PostgreSQL to new hosts",
+    )
+    (first,) = tell({"Halden": halden}, "Strong knowledge of PostgreSQL")
+
+    assert first.startswith("Your posting asks for strong knowledge of PostgreSQL. ")
+    assert "I also moved PostgreSQL to new hosts." in first or "I also tuned PostgreSQL for the rates API." in first
+    assert "editors" not in first
+
+
+def test_the_two_paragraphs_open_with_different_requirements() -> None:
+    jobs = {
+        "Halden": ("Tuned PostgreSQL for the rates API", "Moved nine services to Kubernetes"),
+        "Tallyworks": ("Designed the ledger in PostgreSQL", "Wrote the retry service in Python"),
+    }
+    asked = ("Experience with PostgreSQL and SQL", "Good knowledge of SQL", "Experience with Kubernetes")
+
+    first, second = tell(jobs, *asked)
+
+    assert {text.split(". ")[0].split(" for ")[1] for text in (first, second)} == {
+        "experience with Kubernetes",
+        "experience with PostgreSQL and SQL",
+    }
+    assert first.startswith("Your posting asks for ") and second.startswith("You also ask for ")
+
+
+def test_it_opens_with_nothing_where_the_second_employer_has_no_other_answer() -> None:
+    jobs = {
+        "Halden": ("Tuned PostgreSQL for the rates API",),
+        "Tallyworks": ("Designed the ledger in PostgreSQL",),
+    }
+
+    first, second = tell(jobs, "Experience with PostgreSQL", "Good knowledge of SQL")
+
+    assert "ask" in first
+    assert "ask" not in second
 
 
 def test_a_title_of_several_parts_gets_a_frame_that_carries_it() -> None:
