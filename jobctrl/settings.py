@@ -1,5 +1,6 @@
 """Django settings. Every value an operator may set comes from the environment or ``.env``."""
 
+import hashlib
 from pathlib import Path
 
 import environ
@@ -15,7 +16,10 @@ JOBCTRL_HOME = Home(Path(env.str("JOBCTRL_HOME", default="~/.jobctrl")).expandus
 
 SECRET_KEY = env.str("SECRET_KEY", default="") or JOBCTRL_HOME.read_secret_key()
 DEBUG = env.bool("DEBUG", default=False)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+JOBCTRL_WEB_ADDRESS = env.str("JOBCTRL_WEB_ADDRESS", default="127.0.0.1:8420")
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
+if (_web_host := JOBCTRL_WEB_ADDRESS.rpartition(":")[0]) not in ("", "0.0.0.0", "[::]", "*"):
+    ALLOWED_HOSTS.append(_web_host)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -35,14 +39,58 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "operations.access.middleware.CheckRequest",
     "django.middleware.security.SecurityMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "operations.access.middleware.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "operations.access.middleware.RequireSignIn",
 ]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# Cookies know no ports: programs on 127.0.0.1 see each other's, and two workspaces must not sign each other out.
+_cookie_suffix = hashlib.sha256(str(JOBCTRL_HOME.root).encode()).hexdigest()[:8]
+SESSION_COOKIE_NAME = f"jobctrl_session_{_cookie_suffix}"
+SESSION_COOKIE_AGE = 14 * 24 * 60 * 60
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = f"jobctrl_csrf_{_cookie_suffix}"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "operations.access.refusals.refuse_csrf"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+LOGIN_URL = "/sign-in/"
+LOGIN_REDIRECT_URL = "/"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 10
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["operations.access.authentication.ActorAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
 
 ROOT_URLCONF = "jobctrl.urls"
 ASGI_APPLICATION = "jobctrl.asgi.application"
@@ -57,6 +105,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "operations.context.add_shell",
             ],
             "loaders": [
                 "django.template.loaders.filesystem.Loader",
@@ -85,7 +134,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-STATIC_URL = "static/"
+STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 
@@ -101,6 +150,13 @@ JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS = env.float("JOBCTRL_ACTIVITY_HEARTBEAT_SECON
 JOBCTRL_ALLOW_PRIVATE_HOSTS = env.list("JOBCTRL_ALLOW_PRIVATE_HOSTS", default=[])
 CHROMIUM_PATH = env.str("CHROMIUM_PATH", default="")
 JOBCTRL_MINIMUM_FREE_MB = env.int("JOBCTRL_MINIMUM_FREE_MB", default=200)
+
+# The event stream (operations/streaming says what of django-eventstream is used).
+EVENTSTREAM_STORAGE_CLASS = "operations.streaming.storage.JobEventStorage"
+EVENTSTREAM_CHANNELMANAGER_CLASS = "operations.streaming.channel_manager.SignedInChannelManager"
+JOBCTRL_STREAM_COMMENT_SECONDS = env.float("JOBCTRL_STREAM_COMMENT_SECONDS", default=15.0)
+JOBCTRL_STREAM_HEARTBEAT_SECONDS = env.float("JOBCTRL_STREAM_HEARTBEAT_SECONDS", default=30.0)
+JOBCTRL_STREAM_STALL_SECONDS = env.float("JOBCTRL_STREAM_STALL_SECONDS", default=30.0)
 
 LOGGING = {
     "version": 1,

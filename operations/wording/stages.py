@@ -1,0 +1,131 @@
+"""One job's stages in words and marks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from operations.contracts import StageName, StageState
+from operations.wording.codes import describe_code
+from operations.wording.tones import Tone, Wording
+
+
+@dataclass(frozen=True, slots=True)
+class StageWords:
+    """``noun`` heads columns and failures ("Tailoring failed"), ``doing`` and ``done`` stand on chips."""
+
+    label: str
+    noun: str
+    doing: str
+    done: str
+    waits: str
+
+
+STAGE_NAMES: Final[dict[str, StageWords]] = {
+    StageName.DISCOVER: StageWords("Discover", "Discovery", "Reading the boards", "Discovered", "Waits for discovery"),
+    StageName.ENRICH: StageWords("Enrich", "Reading", "Reading the posting", "Posting read", "Waits to be read"),
+    StageName.SCORE: StageWords("Score", "Scoring", "Scoring", "Scored", "Waits to be scored"),
+    StageName.TAILOR: StageWords("Tailor", "Tailoring", "Tailoring the resume", "Resume ready", "Waits for a resume"),
+    StageName.COVER: StageWords("Cover", "Cover letter", "Writing cover letter", "Letter ready", "Waits for a letter"),
+    StageName.PDF: StageWords("PDF", "Printing", "Printing documents", "Documents ready", "Waits to be printed"),
+    StageName.APPLY: StageWords("Apply", "Applying", "Applying", "Applied", "Ready to apply"),
+}
+
+#: The five blocks of a stage strip, in order.
+STRIP_STAGES: Final = (StageName.ENRICH, StageName.SCORE, StageName.TAILOR, StageName.COVER, StageName.PDF)
+
+_BY_RULE: Final = frozenset({"MIN_SCORE", "JOB_DELETED", "POSTING_CLOSED"})
+
+
+def describe_stage(
+    stage: str,
+    state: str,
+    *,
+    code: str = "",
+    retryable: bool = True,
+    blocked_by: str = "",
+    attempt: int = 0,
+    max_attempts: int = 0,
+) -> Wording:
+    """Where a job stands in one stage. ``code`` is the row's error or reason code, 0 attempts = not known."""
+    words, reason = STAGE_NAMES[stage], describe_code(code)
+    because = f": {reason.short}" if reason else ""
+    remedy = reason.remedy if reason else ""
+    tries = f" ({attempt} of {max_attempts})" if attempt and max_attempts else ""
+    match StageState(state):
+        case StageState.RUNNING:
+            return Wording(words.doing, Tone.RUNNING, f"Attempt {attempt} is running." if attempt > 1 else "")
+        case StageState.SUCCEEDED:
+            return Wording(words.done, Tone.GOOD)
+        case StageState.PENDING:
+            return Wording(words.waits, Tone.IDLE)
+        case StageState.QUEUED:
+            return Wording(f"{words.waits}, next in line", Tone.WAITING)
+        case StageState.STALE:
+            return Wording(f"{words.noun} is out of date", Tone.WAITING, "Something it was made from has changed.")
+        case StageState.FAILED if retryable:
+            return Wording(f"{words.noun} is tried again{tries}{because}", Tone.WAITING, remedy)
+        case StageState.FAILED:
+            return Wording(f"{words.noun} failed{because}", Tone.PERSON, remedy or "Try again.")
+        case StageState.EXHAUSTED:
+            return Wording(
+                f"{words.noun} failed too often{because}", Tone.PERSON, remedy or "Retry to start its attempts afresh."
+            )
+        case StageState.NEEDS_VERIFICATION:
+            return Wording("Check whether it was sent", Tone.PERSON, "It stopped at a point that only you can judge.")
+        case StageState.CANCELED:
+            return Wording(f"{words.noun} canceled{because}", Tone.IDLE, remedy)
+        case StageState.SKIPPED:
+            return Wording(reason.short.capitalize() if reason else f"{words.noun} skipped", Tone.IDLE, remedy)
+        case StageState.BLOCKED:
+            return _describe_block(words, code, blocked_by)
+
+
+def _describe_block(words: StageWords, code: str, blocked_by: str) -> Wording:
+    reason = describe_code(code)
+    if blocked_by in STAGE_NAMES and (code.startswith(("UPSTREAM_", "WAITS_FOR_")) or reason is None):
+        return Wording(f"Waits for {STAGE_NAMES[blocked_by].noun.lower()}", Tone.IDLE)
+    if code in _BY_RULE and reason:
+        return Wording(reason.short.capitalize(), Tone.IDLE, reason.remedy)
+    because = f": {reason.short}" if reason else ""
+    return Wording(f"{words.noun} is held up{because}", Tone.WAITING, reason.remedy if reason else "")
+
+
+class StageMark(StrEnum):
+    """The five fillings of a strip's block."""
+
+    DONE = "done"
+    RUNNING = "running"
+    WAITING = "waiting"
+    FAILED = "failed"
+    TODO = "todo"
+
+
+_MARKS: Final = {
+    StageState.SUCCEEDED: StageMark.DONE,
+    StageState.RUNNING: StageMark.RUNNING,
+    StageState.QUEUED: StageMark.WAITING,
+    StageState.STALE: StageMark.WAITING,
+    StageState.FAILED: StageMark.FAILED,
+    StageState.EXHAUSTED: StageMark.FAILED,
+    StageState.NEEDS_VERIFICATION: StageMark.FAILED,
+}
+
+
+def mark_stage(entry: str | Mapping[str, Any] | None) -> StageMark:
+    """The block of one stage: of its state, or of its entry in the detail projection."""
+    state, retryable = read_entry(entry)[:2]
+    if state is StageState.FAILED and retryable:
+        return StageMark.WAITING
+    return _MARKS.get(state, StageMark.TODO)
+
+
+def read_entry(entry: str | Mapping[str, Any] | None) -> tuple[StageState, bool, str, str, int]:
+    """State, retryable, code, blocking stage and attempt of a stage; a bare failed state counts as final."""
+    if not entry:
+        return StageState.PENDING, True, "", "", 0
+    if isinstance(entry, str):
+        return StageState(entry), False, "", "", 0
+    code = str(entry.get("errorCode") or entry.get("reasonCode") or "")
+    blocked_by, attempt = str(entry.get("blockedBy") or ""), int(entry.get("attempt") or 0)
+    return StageState(entry["state"]), bool(entry.get("retryable")), code, blocked_by, attempt

@@ -1,0 +1,163 @@
+// Keeps a page true without reloading it. The server says only which regions are stale ("nudge"); the page then
+// fetches those fragments and changes what differs, never under the pointer and never inside a selection.
+import { morph } from "./morph.js";
+
+const GATHER_MS = 120;
+const MARK_MS = 1200;
+const LOST_AFTER_MS = 4000;
+const canHover = window.matchMedia("(hover: hover)");
+
+const waiting = new Set(); // elements to refetch
+const fetching = new Set();
+const again = new Set(); // nudged while being fetched
+const lastAsked = new WeakMap();
+const started = Date.now();
+let source = null;
+let gathering = 0;
+let lostTimer = 0;
+let wasConnected = false;
+
+const regions = () => [...document.querySelectorAll("[data-region][data-fragment]")];
+const names = (element) => element.dataset.region.split(" ");
+
+function isHeld(element) {
+    if (canHover.matches && element.matches(":hover")) return true;
+    const selection = document.getSelection();
+    if (selection && !selection.isCollapsed && selection.containsNode(element, true)) return true;
+    const active = document.activeElement;
+    return Boolean(active && element.contains(active) && active.matches("select, textarea, input:not([type='checkbox'])"));
+}
+
+function gather() {
+    if (!gathering) gathering = setTimeout(flush, GATHER_MS);
+}
+
+function flush() {
+    gathering = 0;
+    for (const element of [...waiting]) {
+        if (!element.isConnected) waiting.delete(element);
+        else if (isHeld(element)) element.classList.add("is-stale-held");
+        else {
+            waiting.delete(element);
+            refresh(element);
+        }
+    }
+}
+
+async function refresh(element) {
+    if (fetching.has(element)) {
+        again.add(element);
+        return;
+    }
+    fetching.add(element);
+    lastAsked.set(element, Date.now());
+    try {
+        const response = await fetch(element.dataset.fragment, {
+            headers: { "X-Requested-With": "fragment" },
+            credentials: "same-origin",
+        });
+        if (response.status === 404 || response.status === 410) element.remove();
+        else if (response.status === 401 || response.status === 403 || response.redirected) showConnection("Signed out", true);
+        else if (response.ok) swap(element, await response.text());
+    } catch {
+        showConnection("Connection lost", true);
+    } finally {
+        fetching.delete(element);
+        if (again.delete(element)) {
+            waiting.add(element);
+            gather();
+        }
+    }
+}
+
+function swap(element, html) {
+    const parsed = new DOMParser().parseFromString(wrapRow(html), "text/html");
+    const fresh = parsed.getElementById(element.id) ?? parsed.querySelector(`[data-region="${CSS.escape(element.dataset.region)}"]`);
+    if (!fresh || !element.isConnected) return;
+    if (isHeld(element)) {
+        waiting.add(element);
+        return;
+    }
+    element.classList.remove("is-stale-held");
+    const marks = new Set([...morph(element, fresh)].map((node) => node.closest("[data-row]") ?? node.closest("[data-region]") ?? node));
+    element.dispatchEvent(new CustomEvent("jobctrl:swapped", { bubbles: true }));
+    for (const node of marks) mark(node, element);
+}
+
+// A bare <tr> is dropped by the parser unless it stands in a table.
+function wrapRow(html) {
+    return /^\s*<tr[\s>]/i.test(html) ? `<table><tbody>${html}</tbody></table>` : html;
+}
+
+function mark(node, region) {
+    if (node === region && !node.matches("[data-row]")) return;
+    node.classList.add("changed");
+    setTimeout(() => node.classList.remove("changed"), MARK_MS);
+}
+
+function showConnection(text, isLost) {
+    document.body.classList.toggle("is-lost", isLost);
+    for (const element of document.querySelectorAll("[data-connection-state]")) element.hidden = false;
+    for (const element of document.querySelectorAll("[data-connection]")) {
+        if (element.textContent !== text) element.textContent = text;
+    }
+}
+
+function refetchAll() {
+    for (const element of regions()) waiting.add(element);
+    gather();
+}
+
+// What changes without an event (a worker's heartbeat) is asked for from time to time.
+function repeat() {
+    for (const element of regions()) {
+        const seconds = Number(element.dataset.refresh);
+        if (!seconds || document.hidden) continue;
+        const last = lastAsked.get(element) ?? started;
+        if (Date.now() - last >= seconds * 1000) waiting.add(element);
+    }
+    if (waiting.size) gather();
+}
+
+function open() {
+    if (source) return;
+    source = new EventSource(document.body.dataset.live);
+    source.addEventListener("open", () => {
+        clearTimeout(lostTimer);
+        lostTimer = 0;
+        wasConnected = true;
+        showConnection("Live", false);
+        refetchAll();
+    });
+    source.addEventListener("nudge", (event) => {
+        const stale = new Set(JSON.parse(event.data).regions);
+        for (const element of regions()) {
+            if (names(element).some((name) => stale.has(name))) waiting.add(element);
+        }
+        gather();
+    });
+    source.addEventListener("reset", refetchAll);
+    source.addEventListener("error", () => {
+        // A short break heals by itself; only one that lasts is worth a word.
+        lostTimer ||= setTimeout(() => showConnection(wasConnected ? "Connection lost" : "Not connected", true), LOST_AFTER_MS);
+        if (source && source.readyState === EventSource.CLOSED) {
+            close();
+            setTimeout(() => document.hidden || open(), 5000);
+        }
+    });
+}
+
+function close() {
+    source?.close();
+    source = null;
+}
+
+setInterval(repeat, 5000);
+for (const event of ["pointerout", "focusout"]) {
+    document.addEventListener(event, () => waiting.size && gather(), { passive: true });
+}
+document.addEventListener("selectionchange", () => waiting.size && gather());
+document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+window.addEventListener("pagehide", close);
+window.addEventListener("pageshow", () => document.hidden || open());
+if (!document.hidden) open();
