@@ -21,7 +21,7 @@ from discovery.sources.rows import RowFault
 from discovery.storable import fit_posting, fit_salary
 from operations.contracts import Cohort, ExecutionRef
 from operations.database import writer
-from operations.eventlog import append
+from operations.eventlog import append, append_all
 from operations.services.executions import link_jobs
 from operations.services.stages import enroll_jobs
 
@@ -109,11 +109,11 @@ def _record_batch(source_id: str, postings: Sequence[Posting], ref: ExecutionRef
         created = {p.external_id: _build_job(p, hashes[p.external_id], now) for p in new}
         Job.objects.bulk_create(created.values())
         enroll_jobs(job.id for job in created.values())
-        for posting in new:
-            job = created[posting.external_id]
-            append(_describe_new(job, source_id), key=f"job:{job.id}:discovered")
-            if job.active_state != ActiveState.ACTIVE:
-                append(_describe_closed(job))
+        append_all(
+            [_describe_new(job, source_id) for job in created.values()],
+            keys=[f"job:{job.id}:discovered" for job in created.values()],
+        )
+        append_all([_describe_closed(job) for job in created.values() if job.active_state != ActiveState.ACTIVE])
         updated = 0
         for posting in postings:
             before = known.get(posting.external_id)
@@ -267,14 +267,16 @@ def _observe(source_id: str, jobs: dict[str, UUID], ref: ExecutionRef | None, no
     counts = dict(
         JobSourceObservation.objects.filter(job_id__in=touched).values_list("job_id").annotate(n=Count("id")).order_by()
     )
-    for job_id in touched:
-        append(
+    append_all(
+        [
             JobSourceObserved(
                 job_id=job_id,
                 source_id=source_id,
                 sightings=counts[job_id],
                 workflow_id=ref.workflow_id if ref else "",
                 run_id=run_id,
-            ),
-            key=f"observed:{run_id}:{source_id}:{job_id}"[:250] if run_id else None,
-        )
+            )
+            for job_id in touched
+        ],
+        keys=[f"observed:{run_id}:{source_id}:{job_id}"[:250] if run_id else None for job_id in touched],
+    )

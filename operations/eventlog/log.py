@@ -1,7 +1,7 @@
 """Appending to and reading from ``job_events``."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -14,10 +14,10 @@ from operations.database import require_write
 from operations.eventlog.registry import Event, LoggedEvent, Payload, find_event_type, raise_to_current, serialise
 
 _COLUMNS = "tenant_id, event_type, version, typed, job_id, workflow_id, run_id, event_key, payload, recorded_at"
-_INSERT = (
-    f"INSERT INTO job_events ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) "
-    "ON CONFLICT (tenant_id, event_key) WHERE event_key IS NOT NULL DO NOTHING RETURNING id"
-)
+_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_CONFLICT = "ON CONFLICT (tenant_id, event_key) WHERE event_key IS NOT NULL DO NOTHING"
+_INSERT = f"INSERT INTO job_events ({_COLUMNS}) VALUES {_ROW} {_CONFLICT} RETURNING id"
+INSERT_LIMIT = 250  # rows in one statement
 _READ = (
     "SELECT id, event_type, version, tenant_id, job_id, workflow_id, run_id, payload, recorded_at "
     "FROM job_events WHERE id > %s AND typed ORDER BY id LIMIT %s"
@@ -33,10 +33,21 @@ def append(payload: Event, *, key: str | None = None) -> LoggedEvent | None:
     ``writer()`` and ``ValueError`` for an unbounded field.
     """
     write = require_write()
-    body = serialise(payload)
-    logged = _insert(payload.type_name, payload.schema_version, body, typed=True, key=key)
+    logged = _insert(_draft(payload, key))
     if logged is not None:
         write.events.append(logged)
+    return logged
+
+
+def append_all(payloads: Sequence[Event], *, keys: Sequence[str | None] = ()) -> list[LoggedEvent | None]:
+    """As ``append`` for each payload in turn, in few statements. ``keys``, where given, has one entry a payload."""
+    write = require_write()
+    wanted = keys or [None] * len(payloads)
+    rows = [_draft(payload, key) for payload, key in zip(payloads, wanted, strict=True)]
+    logged: list[LoggedEvent | None] = []
+    for start in range(0, len(rows), INSERT_LIMIT):
+        logged.extend(_insert_all(rows[start : start + INSERT_LIMIT]))
+    write.events.extend(event for event in logged if event is not None)
     return logged
 
 
@@ -45,30 +56,74 @@ def append_marker(name: str, *, job_id: UUID | None, body: Payload) -> None:
     require_write()
     if find_event_type(name) is not None:
         raise ValueError(f"{name} is a typed event; append it with append()")
-    _insert(name, 1, {**body, "jobId": str(job_id) if job_id else None}, typed=False, key=None)
+    _insert(_Draft(name, 1, {**body, "jobId": str(job_id) if job_id else None}, key=None, typed=False))
 
 
-def _insert(name: str, version: int, body: Payload, *, typed: bool, key: str | None) -> LoggedEvent | None:
-    job_id = UUID(body["jobId"]) if body.get("jobId") else None
-    now = timezone.now()
-    values: list[Any] = [
-        settings.TENANT_ID,
-        name,
-        version,
-        typed,
-        _adapt_uuid(job_id),
-        body.get("workflowId") or "",
-        body.get("runId") or "",
-        key,
-        json.dumps(body, ensure_ascii=False, separators=(",", ":")),
-        _adapt_time(now),
-    ]
+class _Draft:
+    """A row of the log before it has an id."""
+
+    def __init__(self, name: str, version: int, body: Payload, *, key: str | None, typed: bool = True) -> None:
+        self.name, self.body, self.key = name, body, key
+        self.job_id = UUID(body["jobId"]) if body.get("jobId") else None
+        self.workflow_id, self.run_id = str(body.get("workflowId") or ""), str(body.get("runId") or "")
+        self.recorded_at = timezone.now()
+        self.values: list[Any] = [
+            settings.TENANT_ID,
+            name,
+            version,
+            typed,
+            _adapt_uuid(self.job_id),
+            self.workflow_id,
+            self.run_id,
+            key,
+            json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            _adapt_time(self.recorded_at),
+        ]
+
+    def to_event(self, identifier: int) -> LoggedEvent:
+        return LoggedEvent(
+            identifier,
+            self.name,
+            settings.TENANT_ID,
+            self.job_id,
+            self.workflow_id,
+            self.run_id,
+            self.body,
+            self.recorded_at,
+        )
+
+
+def _draft(payload: Event, key: str | None) -> _Draft:
+    body = serialise(payload)  # first: it refuses what is not registered
+    return _Draft(payload.type_name, payload.schema_version, body, key=key)
+
+
+def _insert(draft: _Draft) -> LoggedEvent | None:
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, values)
+        cursor.execute(_INSERT, draft.values)
         row = cursor.fetchone()
-    if row is None:
-        return None
-    return LoggedEvent(int(row[0]), name, settings.TENANT_ID, job_id, str(values[5]), str(values[6]), body, now)
+    return None if row is None else draft.to_event(int(row[0]))
+
+
+def _insert_all(drafts: Sequence[_Draft]) -> list[LoggedEvent | None]:
+    """Both databases give ids in the order of the rows; a key that was there already gets none."""
+    if len(drafts) == 1:
+        return [_insert(drafts[0])]
+    rows = ", ".join([_ROW] * len(drafts))
+    statement = f"INSERT INTO job_events ({_COLUMNS}) VALUES {rows} {_CONFLICT} RETURNING id, event_key"
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [value for draft in drafts for value in draft.values])
+        stored = sorted(cursor.fetchall())
+    if len(stored) == len(drafts):
+        return [draft.to_event(int(row[0])) for draft, row in zip(drafts, stored, strict=True)]
+    ids = iter(int(row[0]) for row in stored)
+    fresh = {row[1] for row in stored}
+    logged: list[LoggedEvent | None] = []
+    for draft in drafts:
+        is_new = draft.key is None or draft.key in fresh
+        logged.append(draft.to_event(next(ids)) if is_new else None)
+        fresh.discard(draft.key)
+    return logged
 
 
 def _adapt_uuid(value: UUID | None) -> object:

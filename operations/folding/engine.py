@@ -182,6 +182,8 @@ def catch_up(app: str) -> int:
     Returns the number of events folded. Stops, still flagged, where a fold raises again.
     """
     folded = 0
+    if _read_states().get(app) == LIVE:
+        return folded
     while True:
         with writer():
             ensure_watermarks()

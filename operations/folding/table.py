@@ -75,7 +75,8 @@ class CompiledTable:
         self._defaults = tuple((f.attname, f.default) for f in fields if f.has_default())
         self._nulls = tuple(f.attname for f in fields if not f.has_default() and not f.primary_key)
         self.row_class = make_dataclass(f"{model.__name__}Row", [f.attname for f in fields], slots=True)
-        self._attributes = tuple(f.attname for f in fields)
+        self.attributes = tuple(f.attname for f in fields)
+        self._positions = {name: position for position, name in enumerate(self.attributes)}
         pairs = [_converters(field) for field in fields]
         self._to_sqlite = tuple(pair[0] for pair in pairs)
         self._to_postgres = tuple(pair[1] for pair in pairs)
@@ -86,18 +87,25 @@ class CompiledTable:
         """A row as the model's defaults say, before its first event."""
         values: dict[str, Any] = dict.fromkeys(self._nulls)
         values.update((name, default() if callable(default) else default) for name, default in self._defaults)
-        values[self._attributes[self.key_index]] = key
+        values[self.attributes[self.key_index]] = key
         values["tenant_id"] = tenant_id
         return self.row_class(**values)
 
     def _dumps(self) -> tuple[Convert, ...]:
         return self._to_postgres if connection.vendor == "postgresql" else self._to_sqlite
 
+    def dump(self, name: str, value: object) -> Any:
+        """One attribute's value as this database takes it."""
+        return self._dumps()[self._positions[name]](value)
+
+    def load_values(self, values: Sequence[Any]) -> list[Any]:
+        return [load(value) for load, value in zip(self._from_db, values, strict=True)]
+
     def dump_key(self, key: object) -> Any:
         return self._dumps()[self.key_index](key)
 
     def to_values(self, row: Any) -> list[Any]:
-        return [dump(getattr(row, name)) for dump, name in zip(self._dumps(), self._attributes, strict=True)]
+        return [dump(getattr(row, name)) for dump, name in zip(self._dumps(), self.attributes, strict=True)]
 
     def load(self, keys: Iterable[object], *, table: str | None = None) -> dict[object, Any]:
         """The stored rows among ``keys``."""
@@ -110,8 +118,8 @@ class CompiledTable:
             with connection.cursor() as cursor:
                 cursor.execute(statement, part)
                 for values in cursor.fetchall():
-                    row = self.row_class(*[load(v) for load, v in zip(self._from_db, values, strict=True)])
-                    found[getattr(row, self._attributes[self.key_index])] = row
+                    row = self.row_class(*self.load_values(values))
+                    found[getattr(row, self.attributes[self.key_index])] = row
         return found
 
     def upsert(self, rows: Sequence[Any], *, table: str | None = None) -> None:

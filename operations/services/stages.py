@@ -7,9 +7,11 @@ from uuid import UUID
 from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.models import JobStageState
-from operations.stage_engine.rows import enroll_jobs, reset_row, void_leases
+from operations.stage_engine.rows import RowMove, enroll_jobs, move_rows, plan_reset, void_leases
 
 __all__ = ["ResetReport", "enroll_jobs", "reset_stages", "void_leases"]
+
+PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,12 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
     """
     done: list[UUID] = []
     refused: dict[UUID, str] = {}
+    moves: list[RowMove] = []
     with writer():
-        for job_id in job_ids:
-            row = JobStageState.objects.filter(job_id=job_id, stage=stage).first()
+        wanted = list(dict.fromkeys(job_ids))
+        rows = _find_rows(stage, wanted)
+        for job_id in wanted:
+            row = rows.get(job_id)
             if row is None:
                 refused[job_id] = "NO_SUCH_ROW"
             elif row.state in (StageState.RUNNING, StageState.QUEUED):
@@ -35,6 +40,15 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
             elif row.state == StageState.PENDING:
                 refused[job_id] = "ALREADY_PENDING"
             else:
-                reset_row(row, reason_code=reason_code, attempts=0)
+                moves.append(plan_reset(row, reason_code=reason_code, attempts=0))
                 done.append(job_id)
+        move_rows(moves)
     return ResetReport(tuple(done), refused)
+
+
+def _find_rows(stage: StageName, job_ids: list[UUID]) -> dict[UUID, JobStageState]:
+    found: dict[UUID, JobStageState] = {}
+    for start in range(0, len(job_ids), PAGE):
+        part = job_ids[start : start + PAGE]
+        found.update({row.job_id: row for row in JobStageState.objects.filter(stage=stage, job_id__in=part)})
+    return found

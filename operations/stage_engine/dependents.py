@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from operations.contracts import STAGE_AFTER, StageName, StageState
+from operations.models import JobStageState
 from operations.stage_engine.declaration import Hold
-from operations.stage_engine.rows import block_row, load_rows, reset_row, skip_row
+from operations.stage_engine.rows import RowMove, load_rows, move_rows, plan_block, plan_reset, plan_skip
 from operations.stage_engine.states import BLOCKING, KEPT_BY_DEPENDENTS
 
 
@@ -102,12 +103,13 @@ def settle_dependents(job_id: UUID, stage: StageName, state: StageState, *, hold
     rows = load_rows(job_id)
     known = {name: DependentState(StageState(row.state), row.reason_code, row.blocked_by) for name, row in rows.items()}
     moves = decide_moves(stage, state, known, hold=hold)
-    for move in moves:
-        row = rows[move.stage]
-        if move.to is StageState.BLOCKED:
-            block_row(row, reason_code=move.reason_code, blocked_by=move.blocked_by)
-        elif move.to is StageState.SKIPPED:
-            skip_row(row, reason_code=move.reason_code)
-        else:
-            reset_row(row, reason_code=move.reason_code)
+    move_rows([_plan(rows[move.stage], move) for move in moves])
     return len(moves)
+
+
+def _plan(row: JobStageState, move: Move) -> RowMove:
+    if move.to is StageState.BLOCKED:
+        return plan_block(row, reason_code=move.reason_code, blocked_by=move.blocked_by)
+    if move.to is StageState.SKIPPED:
+        return plan_skip(row, reason_code=move.reason_code)
+    return plan_reset(row, reason_code=move.reason_code)

@@ -35,6 +35,7 @@ from operations.stage_engine.rows import (
     reset_row,
     skip_row,
 )
+from operations.stage_engine.statements import find_stage_row
 from operations.stage_engine.states import CLAIMABLE
 
 OWNER_ENDED_MESSAGE = "The run that worked on this ended before it had a result."
@@ -98,8 +99,8 @@ def _check_prerequisite(row: JobStageState) -> Refusal | None:
     before = STAGE_AFTER[StageName(row.stage)]
     if before is None:
         return None
-    upstream = JobStageState.objects.filter(job_id=row.job_id, stage=before).values_list("state", flat=True).first()
-    if upstream == StageState.SUCCEEDED:
+    upstream = find_stage_row(row.job_id, before)
+    if upstream is not None and upstream.state == StageState.SUCCEEDED:
         return None
     return Refusal(row.state, f"WAITS_FOR_{before.upper()}")
 
@@ -146,7 +147,9 @@ def _start(
 
 
 def _get_fenced(claim: Claim) -> JobStageState:
-    row = JobStageState.objects.get(job_id=claim.job_id, stage=claim.stage)
+    row = find_stage_row(claim.job_id, claim.stage)
+    if row is None:
+        raise JobStageState.DoesNotExist
     if row.state != StageState.RUNNING or row.lease_epoch != claim.epoch or row.owner_run_id != claim.owner.run_id:
         raise LeaseLost
     return row

@@ -1,6 +1,7 @@
 """Reading and moving stage rows; every move but queuing appends its typed event."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -11,10 +12,11 @@ from django.utils import timezone
 from operations.contracts import ENROLLED_STAGES, StageName, StageState
 from operations.database import require_write
 from operations.errors import UnknownJob
-from operations.eventlog import append
+from operations.eventlog import append_all
 from operations.eventlog.registry import Event
 from operations.events import StageBlocked, StageCanceledEvent, StageReset, StageSkipped
 from operations.models import JobStageState
+from operations.stage_engine.statements import find_stage_row, list_stage_rows, update_stage_rows
 from operations.stage_engine.states import check_transition
 
 MAX_COOLDOWN_SECONDS = 1800
@@ -40,7 +42,7 @@ def get_row(job_id: UUID, stage: StageName) -> JobStageState:
 
     Raises ``UnknownJob`` for a job that was never enrolled in any stage.
     """
-    row = JobStageState.objects.filter(job_id=job_id, stage=stage).first()
+    row = find_stage_row(job_id, stage)
     if row is not None:
         return row
     require_write()
@@ -52,7 +54,7 @@ def get_row(job_id: UUID, stage: StageName) -> JobStageState:
 
 
 def load_rows(job_id: UUID) -> dict[StageName, JobStageState]:
-    return {StageName(row.stage): row for row in JobStageState.objects.filter(job_id=job_id)}
+    return {StageName(row.stage): row for row in list_stage_rows(job_id)}
 
 
 def compute_cooldown(attempts: int) -> timedelta:
@@ -60,41 +62,68 @@ def compute_cooldown(attempts: int) -> timedelta:
     return timedelta(seconds=min(MAX_COOLDOWN_SECONDS, 60 * 2**attempts))
 
 
+@dataclass(frozen=True, slots=True)
+class RowMove:
+    """One row's move, its event and the columns that change with it; nothing has happened yet."""
+
+    row: JobStageState
+    state: StageState
+    event: Event | None
+    changes: dict[str, object]
+
+
 def move_row(row: JobStageState, state: StageState, event: Event | None, **changes: object) -> None:
     """Set a row's state with ``changes``, refusing a move that the state machine does not know."""
+    move_rows([RowMove(row, state, event, changes)])
+
+
+def move_rows(moves: Sequence[RowMove]) -> None:
+    """Make several moves, all of them known to the state machine or none; two statements for those that are alike."""
     require_write()
-    check_transition(row.stage, row.state, state)
-    row.state = state
-    for name, value in changes.items():
-        setattr(row, name, value)
-    row.updated_at = timezone.now()
-    row.save(update_fields=["state", "updated_at", *changes])
-    if event is not None:
-        append(event)
+    for move in moves:
+        check_transition(move.row.stage, move.row.state, move.state)
+    now = timezone.now()
+    alike: dict[tuple[str, ...], list[JobStageState]] = {}
+    for move in moves:
+        row = move.row
+        row.state = move.state
+        for name, value in move.changes.items():
+            setattr(row, name, value)
+        row.updated_at = now
+        alike.setdefault(("state", "updated_at", *move.changes), []).append(row)
+    for names, rows in alike.items():
+        update_stage_rows(rows, names)
+    append_all([move.event for move in moves if move.event is not None])
 
 
 def block_row(row: JobStageState, *, reason_code: str, blocked_by: str = "", owner_run_id: str = "") -> None:
-    move_row(
-        row,
-        StageState.BLOCKED,
-        StageBlocked(
-            job_id=row.job_id, stage=row.stage, reason_code=reason_code, blocked_by=blocked_by, run_id=owner_run_id
-        ),
-        reason_code=reason_code,
-        blocked_by=blocked_by,
-        retryable=False,
-        finished_at=timezone.now(),
+    move_rows([plan_block(row, reason_code=reason_code, blocked_by=blocked_by, owner_run_id=owner_run_id)])
+
+
+def plan_block(row: JobStageState, *, reason_code: str, blocked_by: str = "", owner_run_id: str = "") -> RowMove:
+    event = StageBlocked(
+        job_id=row.job_id, stage=row.stage, reason_code=reason_code, blocked_by=blocked_by, run_id=owner_run_id
     )
+    changes = {
+        "reason_code": reason_code,
+        "blocked_by": blocked_by,
+        "retryable": False,
+        "finished_at": timezone.now(),
+    }
+    return RowMove(row, StageState.BLOCKED, event, changes)
 
 
 def skip_row(row: JobStageState, *, reason_code: str, owner_run_id: str = "") -> None:
-    move_row(
+    move_rows([plan_skip(row, reason_code=reason_code, owner_run_id=owner_run_id)])
+
+
+def plan_skip(row: JobStageState, *, reason_code: str, owner_run_id: str = "") -> RowMove:
+    event = StageSkipped(job_id=row.job_id, stage=row.stage, reason_code=reason_code, run_id=owner_run_id)
+    return RowMove(
         row,
         StageState.SKIPPED,
-        StageSkipped(job_id=row.job_id, stage=row.stage, reason_code=reason_code, run_id=owner_run_id),
-        reason_code=reason_code,
-        blocked_by="",
-        finished_at=timezone.now(),
+        event,
+        {"reason_code": reason_code, "blocked_by": "", "finished_at": timezone.now()},
     )
 
 
@@ -118,28 +147,31 @@ def cancel_row(row: JobStageState, *, reason_code: str) -> None:
 
 def reset_row(row: JobStageState, *, reason_code: str, attempts: int | None = None) -> None:
     """Return a row to ``pending``. Attempts are kept unless given; the old lease is void either way."""
+    move_rows([plan_reset(row, reason_code=reason_code, attempts=attempts)])
+
+
+def plan_reset(row: JobStageState, *, reason_code: str, attempts: int | None = None) -> RowMove:
     kept = row.attempts if attempts is None else attempts
-    move_row(
-        row,
-        StageState.PENDING,
-        StageReset(
-            job_id=row.job_id,
-            stage=row.stage,
-            from_state=row.state,
-            reason_code=reason_code,
-            attempts=kept,
-            workflow_id=row.owner_workflow_id,
-            run_id=row.owner_run_id,
-        ),
+    event = StageReset(
+        job_id=row.job_id,
+        stage=row.stage,
+        from_state=row.state,
+        reason_code=reason_code,
         attempts=kept,
-        retryable=True,
-        reason_code="",
-        blocked_by="",
-        error_code="",
-        error_message="",
-        next_attempt_at=None,
-        lease_epoch=row.lease_epoch + 1,
+        workflow_id=row.owner_workflow_id,
+        run_id=row.owner_run_id,
     )
+    changes = {
+        "attempts": kept,
+        "retryable": True,
+        "reason_code": "",
+        "blocked_by": "",
+        "error_code": "",
+        "error_message": "",
+        "next_attempt_at": None,
+        "lease_epoch": row.lease_epoch + 1,
+    }
+    return RowMove(row, StageState.PENDING, event, changes)
 
 
 def elapsed_ms(since: datetime | None) -> int:

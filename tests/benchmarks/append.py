@@ -13,7 +13,7 @@ from operations.database import writer
 from operations.events import StageStarted
 from operations.models import JobEventRow, JobStageState
 from operations.stage_engine import Owner, claim_stage
-from operations.stage_engine.rows import get_row, move_row, reset_row
+from operations.stage_engine.rows import RowMove, get_row, move_rows, plan_reset
 from tests.benchmarks.figures import Figure, at_least, compute_percentile, measure_rate, measure_times
 
 BATCH = 50
@@ -43,23 +43,23 @@ def list_waiting_jobs() -> list[UUID]:
     return [ids[number * STRIDE % len(ids)] for number in range(len(ids))]
 
 
-def move_on(row: JobStageState) -> None:
+def plan_next(row: JobStageState) -> RowMove:
     """From pending to running or back: one stage write, one event, two projection rows."""
     if row.state == StageState.RUNNING:
-        reset_row(row, reason_code="benchmark", attempts=0)
-        return
-    move_row(
-        row,
-        StageState.RUNNING,
-        StageStarted(job_id=row.job_id, stage=row.stage, attempt=1, workflow_id=OWNER.workflow_id, run_id=OWNER.run_id),
-        attempts=1,
-        owner_workflow_id=OWNER.workflow_id,
-        owner_run_id=OWNER.run_id,
-        owner_attempt=1,
-        lease_epoch=row.lease_epoch + 1,
-        started_at=timezone.now(),
-        finished_at=None,
+        return plan_reset(row, reason_code="benchmark", attempts=0)
+    event = StageStarted(
+        job_id=row.job_id, stage=row.stage, attempt=1, workflow_id=OWNER.workflow_id, run_id=OWNER.run_id
     )
+    changes: dict[str, object] = {
+        "attempts": 1,
+        "owner_workflow_id": OWNER.workflow_id,
+        "owner_run_id": OWNER.run_id,
+        "owner_attempt": 1,
+        "lease_epoch": row.lease_epoch + 1,
+        "started_at": timezone.now(),
+        "finished_at": None,
+    }
+    return RowMove(row, StageState.RUNNING, event, changes)
 
 
 def append_in_turn(waiting: list[UUID]) -> Callable[[], int]:
@@ -69,7 +69,7 @@ def append_in_turn(waiting: list[UUID]) -> Callable[[], int]:
         nonlocal position
         for _ in range(20):
             with writer():
-                move_on(get_row(waiting[position % len(waiting)], StageName.SCORE))
+                move_rows([plan_next(get_row(waiting[position % len(waiting)], StageName.SCORE))])
             position += 1
         return 20
 
@@ -84,8 +84,7 @@ def append_in_batches(waiting: list[UUID]) -> Callable[[], int]:
         wanted = [waiting[number % len(waiting)] for number in range(position, position + BATCH)]
         with writer():
             rows = list(JobStageState.objects.filter(job_id__in=wanted, stage=StageName.SCORE))
-            for row in rows:
-                move_on(row)
+            move_rows([plan_next(row) for row in rows])
         position += BATCH
         return len(rows)
 
@@ -95,16 +94,18 @@ def append_in_batches(waiting: list[UUID]) -> Callable[[], int]:
 def measure_claims(waiting: list[UUID]) -> float:
     """Claims a second, with every guard that a claim passes. Each job is claimed once and put back at the end."""
     jobs = iter(waiting[:CLAIMS])
-    with writer():
-        for row in JobStageState.objects.filter(job_id__in=waiting, stage=StageName.SCORE, state=StageState.RUNNING):
-            reset_row(row, reason_code="benchmark", attempts=0)
+    put_back()
     times = measure_times(
         lambda: claim_stage(next(jobs), StageName.SCORE, owner=OWNER, profile_version=1), repeats=CLAIMS - 1
     )
-    with writer():
-        for row in JobStageState.objects.filter(job_id__in=waiting, stage=StageName.SCORE, state=StageState.RUNNING):
-            reset_row(row, reason_code="benchmark", attempts=0)
+    put_back()
     return 1000 / compute_percentile(times, 50)
+
+
+def put_back() -> None:
+    rows = JobStageState.objects.filter(stage=StageName.SCORE, state=StageState.RUNNING)
+    with writer():
+        move_rows([plan_reset(row, reason_code="benchmark", attempts=0) for row in rows])
 
 
 def insert_raw() -> int:

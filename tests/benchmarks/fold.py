@@ -9,8 +9,8 @@ from operations.contracts import StageName
 from operations.database import writer
 from operations.folding import list_apps
 from operations.folding.engine import catch_up, fold_live, list_flagged_apps
-from operations.stage_engine.rows import get_row
-from tests.benchmarks.append import list_waiting_jobs, move_on
+from operations.stage_engine.rows import get_row, move_rows
+from tests.benchmarks.append import list_waiting_jobs, plan_next
 from tests.benchmarks.figures import Figure, at_most, compute_percentile, measure_times
 
 REPEATS = 600
@@ -33,7 +33,7 @@ def time_folds() -> list[float]:
     times = []
     for number in range(REPEATS + 20):
         with writer() as write:
-            move_on(get_row(waiting[number % len(waiting)], StageName.SCORE))
+            move_rows([plan_next(get_row(waiting[number % len(waiting)], StageName.SCORE))])
             started = time.perf_counter()
             fold_live(write)
             times.append((time.perf_counter() - started) * 1000)
