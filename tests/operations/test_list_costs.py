@@ -1,0 +1,171 @@
+"""What the hot paths cost in statements, and that the hot reads use their indexes."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from pytest_django import DjangoAssertNumQueries
+
+from discovery import queries as discovery_queries
+from operations import queries
+from operations.contracts import ExecutionRef, StageName, StageState
+from operations.database import writer
+from operations.eventlog import append
+from operations.events import StageStarted
+from operations.models import JobEventRow, WorkflowRunProjection
+from operations.stage_engine import Claim, claim_stage, publish_stage, settle_failure
+from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, claim
+
+ENRICH = StageName.ENRICH
+Stages = dict[StageName, ScriptedStage]
+
+
+def count_added(count: DjangoAssertNumQueries, expected: int, work: Callable[[], object]) -> None:
+    """PostgreSQL's writer takes its lock first: one statement more there."""
+    with count(expected + (connection.vendor == "postgresql")):
+        work()
+
+
+def append_one(job_id: Any) -> None:
+    with writer():
+        append(StageStarted(job_id=job_id, stage="score", attempt=1))
+
+
+def append_many(cast: Cast) -> None:
+    with writer():
+        for attempt in range(25):
+            for job_id in cast:
+                append(StageStarted(job_id=job_id, stage="score", attempt=attempt))
+
+
+def test_it_appends_and_folds_one_event_in_few_statements(
+    cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Transaction 2, insert, states, fold savepoint 2, two tables' load and upsert, watermark."""
+    count_added(django_assert_num_queries, 11, lambda: append_one(cast.backend))
+
+
+def test_it_folds_a_batch_with_the_statements_of_one_event(
+    cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    count_added(django_assert_num_queries, 10 + 100, lambda: append_many(cast))
+
+
+def test_it_claims_in_few_statements(
+    cast: Cast, stages: Stages, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Beside the event's 11: the row, the gate, the stage's newest result and the row's update."""
+    count_added(django_assert_num_queries, 15, lambda: claim(cast.backend, ENRICH))
+
+
+def test_it_publishes_in_few_statements(
+    cast: Cast, stages: Stages, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Row, result, row's update, metric and the dependents' rows; two events instead of one."""
+    given = claim(cast.backend, ENRICH)
+    count_added(django_assert_num_queries, 17, lambda: publish_stage(given, "result"))
+
+
+def test_it_blocks_four_dependents_in_two_statements_each(
+    cast: Cast, stages: Stages, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    given = claim(cast.backend, ENRICH)
+
+    def fail() -> None:
+        settle_failure(given, code="NO_CONTENT", message="", retryable=False)
+
+    count_added(django_assert_num_queries, 15 + 4 * 2, fail)
+
+
+def test_it_refuses_a_finished_row_with_one_read(
+    cast: Cast, stages: Stages, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    publish_stage(claim(cast.backend, ENRICH), "result")
+
+    def ask_again() -> None:
+        given = claim_stage(cast.backend, ENRICH, owner=FIRST_RUN, profile_version=PROFILE_VERSION)
+        assert not isinstance(given, Claim)
+
+    count_added(django_assert_num_queries, 3, ask_again)
+
+
+# --- plans -------------------------------------------------------------------------------------
+
+JOB = uuid4()
+REF = ExecutionRef("local", "discover-local", "run-a")
+
+
+def read_events_of_a_job() -> list[Any]:
+    return list(JobEventRow.objects.filter(job_id=JOB).order_by("-id")[:50])
+
+
+def read_events_of_a_run() -> list[Any]:
+    return list(JobEventRow.objects.filter(run_id="run-a").exclude(run_id="").order_by("-id")[:50])
+
+
+HOT_READS: dict[str, Callable[[], object]] = {
+    "top jobs": lambda: queries.list_top_jobs(10),
+    "candidates to enrich": lambda: queries.list_stage_candidates(ENRICH),
+    "candidates to score": lambda: queries.list_stage_candidates(StageName.SCORE, owner_run_id="run-a", limit=25),
+    "candidates of an execution": lambda: queries.list_stage_candidates(StageName.SCORE, execution_ref=REF),
+    "candidates for a pdf": lambda: queries.list_stage_candidates(StageName.PDF),
+    "last content event": lambda: queries.find_content_event_id(JOB),
+    "fresh worker": queries.find_fresh_worker,
+    "one run": lambda: queries.find_run("run-a"),
+    "open runs of a job": lambda: queries.list_open_runs_of_job(JOB),
+    "open runs": lambda: queries.count_open_runs(["prep-a", "prep-b"]),
+    "stage of a job": lambda: queries.find_stage_state(JOB, StageName.SCORE),
+    "members of an execution": lambda: queries.list_memberships(REF),
+    "first event of a type": lambda: queries.find_first_event_time("JobScored"),
+    "events of a job": read_events_of_a_job,
+    "events of a run": read_events_of_a_run,
+    "posting": lambda: discovery_queries.find_posting(JOB),
+    "posting refusal": lambda: discovery_queries.find_posting_refusal(JOB, needs_trust=True),
+}
+
+
+@pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")
+@pytest.mark.parametrize("name", HOT_READS)
+def test_it_reads_by_an_index_and_never_walks_a_whole_table(name: str, db: None) -> None:
+    statements: list[tuple[str, Any]] = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        statements.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        HOT_READS[name]()
+    reads = [(sql, params) for sql, params in statements if sql.startswith("SELECT")]
+    assert reads
+    for sql, params in reads:
+        assert list_table_scans(sql, params) == [], sql
+
+
+def list_table_scans(sql: str, params: Any) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
+        lines = [str(row[3]) for row in cursor.fetchall()]
+    return [line for line in lines if re.match(r"SCAN \w+", line) and "INDEX" not in line]
+
+
+@pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")
+def test_it_would_notice_a_read_without_an_index(db: None) -> None:
+    sql, params = WorkflowRunProjection.objects.filter(error_code="boom").query.sql_with_params()
+    assert list_table_scans(sql, params)
+
+
+def test_it_lists_only_what_may_be_claimed(cast: Cast, stages: Stages) -> None:
+    from tests.operations.cast import put_row
+
+    put_row(cast.backend, ENRICH, StageState.SUCCEEDED)
+    put_row(cast.data, ENRICH, StageState.FAILED, retryable=False)
+    put_row(cast.sales, ENRICH, StageState.RUNNING, owner_run_id="run-first")
+    assert queries.list_stage_candidates(ENRICH) == [cast.office]
+    assert queries.list_stage_candidates(ENRICH, owner_run_id="run-first") == [cast.sales, cast.office]
+    assert queries.list_stage_candidates(ENRICH, owner_run_id="run-second") == [cast.office]
+    assert queries.list_stage_candidates(StageName.SCORE) == [cast.backend]
+    assert queries.list_stage_candidates(StageName.SCORE, job_ids=[cast.data, cast.data]) == [cast.data]
+    assert queries.list_stage_candidates(ENRICH, owner_run_id="run-first", limit=1) == [cast.sales]
