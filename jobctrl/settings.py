@@ -166,6 +166,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},
+        "django_eventstream": {"level": "WARNING"},
         "trafilatura": {"level": "CRITICAL"},
     },
 }

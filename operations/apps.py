@@ -25,6 +25,8 @@ class OperationsConfig(AppConfig):
         from operations import checks
         from operations.eventlog.guards import install_guards
         from operations.search_index import install_search
+        from operations.streaming import announcing  # noqa: F401 - its hook runs in every process that writes
+        from operations.streaming.checks import check_middleware
 
         for module in DECLARATIONS:
             autodiscover_modules(module)
@@ -36,3 +38,4 @@ class OperationsConfig(AppConfig):
         post_migrate.connect(install, sender=self, weak=False)
         register(checks.check_guards, "database")
         register(checks.check_stages)
+        register(check_middleware)
