@@ -1,7 +1,21 @@
+"""The web process's entry point: static files, the size of the body, the pace of the client, then Django. HTTP only."""
+
 import os
 
+from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobctrl.settings")
 
-application = get_asgi_application()
+django_application = get_asgi_application()
+
+from operations.access.bodies import LimitBody, refuse_websocket  # noqa: E402 - needs the apps loaded
+from operations.access.static_files import serve_static  # noqa: E402
+from operations.streaming.backpressure import WaitForClient  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": serve_static(LimitBody(WaitForClient(django_application))),
+        "websocket": refuse_websocket,
+    }
+)

@@ -1,4 +1,14 @@
-from django.contrib import admin
-from django.urls import path
+"""Every app's pages (its ``urls.py``), the API under ``/v1/`` and the admin."""
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from importlib.util import find_spec
+
+from django.contrib import admin
+from django.urls import include, path
+
+APPS = ("operations", "discovery", "scoring", "materials", "apply", "outreach")
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("v1/", include("jobctrl.api_urls")),
+    *(path("", include(f"{app}.urls")) for app in APPS if find_spec(f"{app}.urls")),
+]

@@ -23,7 +23,7 @@ def choose_free_port(ip: str = LOOPBACK) -> int:
 
 def is_port_free(port: int, *, ip: str = LOOPBACK) -> bool:
     """Whether a server could listen there now; a connection in TIME_WAIT does not count."""
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in ip else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((ip, port))

@@ -1,5 +1,6 @@
 """The product's own parts, put together: what ``manage.py up`` and the demo run."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,8 +10,12 @@ from datetime import datetime
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
+from django.utils import timezone
 
 from jobctrl.home import Home
+from operations.access.accounts import ensure_operator, forget_expired_sessions
+from operations.access.links import create_link
+from operations.access.throttle import forget_old_failures
 from operations.processes.children import Part
 from operations.processes.ports import LOOPBACK
 from operations.processes.supervisor import Supervisor
@@ -21,31 +26,43 @@ from operations.processes.temporal_server import (
     find_temporal_binary,
     is_serving,
 )
+from operations.processes.web_server import WebAddress, build_web_argv, choose_address, is_web_serving
 from operations.processes.workspace_lock import hold_workspace
 from operations.queries import find_fresh_worker
 from operations.workspace import check_free_space, ensure_workspace, refuse_foreign_worker
 
+WEB_STOP_SECONDS = 10.0
 WORKER_STOP_SECONDS = 20.0
 TEMPORAL_STOP_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The running parts and where Temporal answers."""
+    """The running parts and where Temporal and the web app answer; ``web`` is ``None`` where it was not wanted."""
 
     supervisor: Supervisor
     temporal_address: str
+    web: WebAddress | None
+
+    def create_sign_in_link(self, *, target: str = "/") -> str:
+        """A one-time address of the web app's page ``target``; it works for ten minutes."""
+        if self.web is None:
+            raise RuntimeError("this product runs without its web part")
+        try:
+            return create_link(self.web.base_url, now=timezone.now(), target=target)
+        finally:
+            connections.close_all()
 
 
 @contextmanager
-def run_product(*, announce: Callable[[str], None], verbose: bool = False) -> Iterator[Product]:
-    """Inside it the workspace is created, migrated and served: Temporal (embedded unless TEMPORAL_ADDRESS is set) and
-    the worker are healthy. They are stopped on the way out, worker first. ``announce`` gets one line per change, from
-    another thread.
+def run_product(*, announce: Callable[[str], None], verbose: bool = False, with_web: bool = True) -> Iterator[Product]:
+    """Inside it the workspace is created, migrated and served: Temporal (embedded unless TEMPORAL_ADDRESS is set), the
+    worker and the web app are healthy. They are stopped on the way out, the web app first. ``announce`` gets one line
+    per change, from another thread.
 
     Raises:
-        HomeUnusable, OperationsError (a full disk, a moved workspace), AlreadyRunning, PortTaken, TemporalMissing,
-            SupervisorError: each message says what to do.
+        HomeUnusable, OperationsError (a full disk, a moved workspace), AlreadyRunning, PortTaken, BadAddress,
+            TemporalMissing, SupervisorError: each message says what to do.
     """
     home: Home = settings.JOBCTRL_HOME
     home.create()
@@ -55,10 +72,21 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False) -> It
         call_command("migrate", interactive=False, verbosity=0)
         ensure_workspace()
         refuse_foreign_worker()
+        prepare_access()
         connections.close_all()
+        web = choose_address(home.root, setting=settings.JOBCTRL_WEB_ADDRESS) if with_web else None
         address, parts = _choose_parts(home)
+        if web is not None:
+            parts.append(build_web_part(home, address=web, temporal_address=address))
         with Supervisor(home, parts, announce=announce, verbose=verbose) as supervisor:
-            yield Product(supervisor=supervisor, temporal_address=address)
+            yield Product(supervisor=supervisor, temporal_address=address, web=web)
+
+
+def prepare_access() -> None:
+    """Make the operator account on the first start; drop sessions and failed sign-ins that are over."""
+    ensure_operator()
+    forget_expired_sessions()
+    forget_old_failures(now=timezone.now())
 
 
 def build_temporal_part(home: Home, *, port: int, namespace: str) -> Part:
@@ -87,6 +115,25 @@ def build_worker_part(home: Home, *, temporal_address: str) -> Part:
             "PYTHONUNBUFFERED": "1",
         },
         stop_seconds=WORKER_STOP_SECONDS,
+    )
+
+
+def build_web_part(home: Home, *, address: WebAddress, temporal_address: str) -> Part:
+    paths = [str(settings.BASE_DIR), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return Part(
+        name="web",
+        argv=build_web_argv(address),
+        is_healthy=lambda _started_at: is_web_serving(address),
+        env={
+            "DJANGO_SETTINGS_MODULE": "jobctrl.settings",
+            "JOBCTRL_HOME": str(home.root),
+            "JOBCTRL_WEB_ADDRESS": address.netloc,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTHONUNBUFFERED": "1",
+            "TEMPORAL_ADDRESS": temporal_address,
+        },
+        stop_seconds=WEB_STOP_SECONDS,
+        detail=f"at {address.base_url}",
     )
 
 

@@ -1,5 +1,7 @@
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -7,7 +9,7 @@ import time
 from argparse import ArgumentParser
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -15,6 +17,9 @@ from django.core.management.base import BaseCommand, CommandError
 from jobctrl.home import HomeUnusable
 from jobctrl.terminal import Terminal
 from operations.errors import OperationsError
+
+if TYPE_CHECKING:
+    from operations.processes.product import Product
 
 TIMEOUT_SECONDS = 600
 #: A demo touches neither the operator's own workspace nor their cluster.
@@ -34,21 +39,18 @@ class Command(BaseCommand):
         if options["in_workspace"] is None:
             sys.exit(run_apart(options["home"], sys.argv[2:]))
         try:
-            summary = self.run(options["in_workspace"])
+            summary = self.run(options)
         except HomeUnusable as error:
             raise CommandError(str(error)) from None
         except OperationsError as error:
             raise CommandError(error.message) from None
         except TimeoutError as error:
             raise CommandError(str(error)) from None
-        if options["json"]:
-            self.stdout.write(json.dumps(summary))
-        else:
-            self.print_results(summary)
         if summary["failed"] or summary["unfinished"] or summary["withoutPdf"] or not summary["projectionsClean"]:
             sys.exit(1)
 
-    def run(self, started: float) -> dict[str, Any]:
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Work, report, and unless headless leave the web app open on the results until Ctrl-C."""
         from discovery.services.profiles import import_profile
         from discovery.services.sources import register_bundled_sources
         from discovery.services.starts import start_discovery
@@ -56,14 +58,39 @@ class Command(BaseCommand):
         from operations.contracts import ExecutionRef
         from operations.processes.product import run_product
 
-        with Terminal(self.stderr) as terminal, run_product(announce=terminal.show):
+        headless = options["headless"]
+        with Terminal(self.stderr) as terminal, run_product(announce=terminal.show, with_web=not headless) as product:
             import_profile((settings.BASE_DIR / "discovery" / "sample_profile.json").read_bytes())
             register_bundled_sources()
             run = start_discovery()
             ref = ExecutionRef(settings.TENANT_ID, run.workflow_id, run.run_id)
             end = follow_discovery(ref, show=terminal.show, timeout_seconds=TIMEOUT_SECONDS)
+            if not headless:
+                summary = summarise(ref, end.status, end.unfinished, options["in_workspace"])
+                self.report(summary, as_json=options["json"])
+                self.stay_open(product)
             terminal.show("stopping")
-        return summarise(ref, end.status, end.unfinished, started)
+        if headless:
+            summary = summarise(ref, end.status, end.unfinished, options["in_workspace"])
+            self.report(summary, as_json=options["json"])
+        return summary
+
+    def stay_open(self, product: "Product") -> None:
+        """Until Ctrl-C; the link goes where progress goes, so that standard output keeps the summary alone."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.default_int_handler)
+        link = product.create_sign_in_link(target="/jobs/")
+        self.stderr.write(f"\nThe results are open at {link}", lambda line: line)
+        self.stderr.write("The link signs you in once, within ten minutes. Ctrl-C stops everything.", lambda line: line)
+        with contextlib.suppress(KeyboardInterrupt):
+            product.supervisor.wait()
+
+    def report(self, summary: dict[str, Any], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(summary))
+        else:
+            self.print_results(summary)
+        self.stdout.flush()
 
     def print_results(self, summary: dict[str, Any]) -> None:
         from materials.queries import list_artifacts
@@ -88,6 +115,7 @@ def run_apart(home: str | None, arguments: list[str]) -> int:
     root = Path(home).expanduser().resolve() if home else Path(tempfile.mkdtemp(prefix="jobctrl-demo-"))
     environment = {name: value for name, value in os.environ.items() if name not in OWN_SETTINGS}
     environment |= {"JOBCTRL_HOME": str(root), "JOBCTRL_TEMPORAL_PORT": "0", "LOG_LEVEL": "WARNING"}
+    environment |= {"JOBCTRL_WEB_ADDRESS": "127.0.0.1:0"}
     # Empty values win over a .env file, which a missing one would not.
     environment |= {"TEMPORAL_ADDRESS": "", "DATABASE_URL": f"sqlite:///{root / 'jobctrl.db'}"}
     command = [

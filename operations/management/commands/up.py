@@ -11,15 +11,16 @@ from operations.processes.ports import PortTaken
 from operations.processes.product import run_product
 from operations.processes.supervisor import SupervisorError
 from operations.processes.temporal_server import TemporalMissing
+from operations.processes.web_server import BadAddress
 from operations.processes.workspace_lock import AlreadyRunning
 
-REFUSALS = (AlreadyRunning, HomeUnusable, OperationsError, PortTaken, SupervisorError, TemporalMissing)
+REFUSALS = (AlreadyRunning, BadAddress, HomeUnusable, OperationsError, PortTaken, SupervisorError, TemporalMissing)
 
 
 class Command(BaseCommand):
     help = (
-        "Start Temporal and the worker, wait until each is healthy and stay in the foreground. Ctrl-C stops them in "
-        "order; a second Ctrl-C kills what is left. With --verbosity 2 the parts' logs are shown as well."
+        "Start Temporal, the worker and the web app, wait until each is healthy and stay in the foreground. Ctrl-C "
+        "stops them in order; a second Ctrl-C kills what is left. With --verbosity 2 the parts' logs are shown as well."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,6 +29,7 @@ class Command(BaseCommand):
         try:
             with run_product(announce=self._print_line, verbose=options["verbosity"] >= 2) as product:
                 self._print_line("Everything is running. Ctrl-C stops it.")
+                self._print_line(f"Sign in (once, within ten minutes): {product.create_sign_in_link()}")
                 product.supervisor.wait()
         except KeyboardInterrupt:
             self._print_line("Stopped.")

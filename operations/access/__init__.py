@@ -1,0 +1,1 @@
+"""Who may use this workspace's web: the operator account, sign-in links, tokens, and the guards of every request."""

@@ -1,0 +1,49 @@
+"""API tokens: leave for a script to act as a user."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+
+from operations.access.secrets import hash_secret, is_well_formed, make_secret
+from operations.models import ApiToken
+
+PREFIX = "jc_"
+HINT_LENGTH = 4
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+def create_token(user: User, *, label: str, now: datetime) -> tuple[ApiToken, str]:
+    """The row and the token itself, which is shown this once; ``label`` is cut to what the table holds."""
+    token = PREFIX + make_secret()
+    row = ApiToken.objects.create(
+        token_hash=hash_secret(token),
+        hint=token[-HINT_LENGTH:],
+        label=label.strip()[:80] or "unnamed",
+        user_id=user.pk,
+        created_at=now,
+    )
+    return row, token
+
+
+def revoke_token(token_id: int, *, user: User, now: datetime) -> bool:
+    """End a token of this user at once; ``False`` where there is no such one or it was revoked before."""
+    return ApiToken.objects.filter(pk=token_id, user_id=user.pk, revoked_at__isnull=True).update(revoked_at=now) == 1
+
+
+def list_tokens(user: User) -> Sequence[ApiToken]:
+    """A user's tokens that still work, newest first."""
+    return list(ApiToken.objects.filter(user_id=user.pk, revoked_at__isnull=True).order_by("-created_at", "-pk"))
+
+
+def find_token(token: str, *, now: datetime) -> ApiToken | None:
+    """The working token, with its user; notes its use at most once a minute."""
+    if not token.startswith(PREFIX) or not is_well_formed(token.removeprefix(PREFIX)):
+        return None
+    rows = ApiToken.objects.filter(token_hash=hash_secret(token), revoked_at__isnull=True, user__is_active=True)
+    row = rows.select_related("user").first()
+    if row is not None and (row.last_used_at is None or now - row.last_used_at >= USE_NOTED_EVERY):
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
+        ApiToken.objects.filter(stale, pk=row.pk).update(last_used_at=now)
+    return row
