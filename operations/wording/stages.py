@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from operations.contracts import StageName, StageState
+from operations.contracts import ErrorCode, StageName, StageState
 from operations.wording.codes import describe_code
 from operations.wording.tones import Tone, Wording
 
@@ -26,7 +26,9 @@ STAGE_NAMES: Final[dict[str, StageWords]] = {
     StageName.ENRICH: StageWords("Enrich", "Reading", "Reading the posting", "Posting read", "Waits to be read"),
     StageName.SCORE: StageWords("Score", "Scoring", "Scoring", "Scored", "Waits to be scored"),
     StageName.TAILOR: StageWords("Tailor", "Tailoring", "Tailoring the resume", "Resume ready", "Waits for a resume"),
-    StageName.COVER: StageWords("Cover", "Cover letter", "Writing cover letter", "Letter ready", "Waits for a letter"),
+    StageName.COVER: StageWords(
+        "Cover", "Letter writing", "Writing cover letter", "Letter ready", "Waits for a letter"
+    ),
     StageName.PDF: StageWords("PDF", "Printing", "Printing documents", "Documents ready", "Waits to be printed"),
     StageName.APPLY: StageWords("Apply", "Applying", "Applying", "Applied", "Ready to apply"),
 }
@@ -60,9 +62,11 @@ def describe_stage(
         case StageState.PENDING:
             return Wording(words.waits, Tone.IDLE)
         case StageState.QUEUED:
-            return Wording(f"{words.waits}, next in line", Tone.WAITING)
+            return Wording(f"In line for {words.noun.lower()}", Tone.WAITING, "It starts as soon as a slot is free.")
         case StageState.STALE:
             return Wording(f"{words.noun} is out of date", Tone.WAITING, "Something it was made from has changed.")
+        case StageState.FAILED if code == ErrorCode.BUDGET_EXCEEDED:
+            return Wording("Waits for the budget", Tone.WAITING, remedy)
         case StageState.FAILED if retryable:
             return Wording(f"{words.noun} is tried again{tries}{because}", Tone.WAITING, remedy)
         case StageState.FAILED:
@@ -114,8 +118,8 @@ _MARKS: Final = {
 
 def mark_stage(entry: str | Mapping[str, Any] | None) -> StageMark:
     """The block of one stage: of its state, or of its entry in the detail projection."""
-    state, retryable = read_entry(entry)[:2]
-    if state is StageState.FAILED and retryable:
+    state, retryable, code = read_entry(entry)[:3]
+    if state is StageState.FAILED and (retryable or code == ErrorCode.BUDGET_EXCEEDED):
         return StageMark.WAITING
     return _MARKS.get(state, StageMark.TODO)
 

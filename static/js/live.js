@@ -3,7 +3,9 @@
 import { morph } from "./morph.js";
 
 const GATHER_MS = 120;
+const PAUSE_MS = 800; // between two fetches of the same region
 const MARK_MS = 1200;
+const REGION = "[data-region][data-fragment]";
 const LOST_AFTER_MS = 4000;
 const canHover = window.matchMedia("(hover: hover)");
 
@@ -17,7 +19,7 @@ let gathering = 0;
 let lostTimer = 0;
 let wasConnected = false;
 
-const regions = () => [...document.querySelectorAll("[data-region][data-fragment]")];
+const regions = () => [...document.querySelectorAll(REGION)];
 const names = (element) => element.dataset.region.split(" ");
 
 function isHeld(element) {
@@ -28,23 +30,44 @@ function isHeld(element) {
     return Boolean(active && element.contains(active) && active.matches("select, textarea, input:not([type='checkbox'])"));
 }
 
-function gather() {
-    if (!gathering) gathering = setTimeout(flush, GATHER_MS);
+function gather(delay = GATHER_MS) {
+    if (!gathering) gathering = setTimeout(flush, delay);
+}
+
+const outer = (element) => element.parentElement?.closest(REGION);
+
+function isCovered(element) {
+    for (let above = outer(element); above; above = outer(above)) {
+        if (waiting.has(above) && !isHeld(above)) return true;
+    }
+    return false;
 }
 
 function flush() {
     gathering = 0;
+    const answers = new Map();
+    let isEarly = false;
     for (const element of [...waiting]) {
-        if (!element.isConnected) waiting.delete(element);
-        else if (isHeld(element)) element.classList.add("is-stale-held");
-        else {
-            waiting.delete(element);
-            refresh(element);
-        }
+        if (!element.isConnected || isCovered(element)) waiting.delete(element);
     }
+    for (const element of [...waiting]) {
+        if (isHeld(element)) continue;
+        if (Date.now() - (lastAsked.get(element) ?? 0) < PAUSE_MS) {
+            isEarly = true;
+            continue;
+        }
+        waiting.delete(element);
+        refresh(element, answers);
+    }
+    if (isEarly) gather(PAUSE_MS);
 }
 
-async function refresh(element) {
+async function ask(url) {
+    const response = await fetch(url, { headers: { "X-Requested-With": "fragment" }, credentials: "same-origin" });
+    return { status: response.redirected ? 401 : response.status, text: response.ok ? await response.text() : "" };
+}
+
+async function refresh(element, answers) {
     if (fetching.has(element)) {
         again.add(element);
         return;
@@ -52,13 +75,12 @@ async function refresh(element) {
     fetching.add(element);
     lastAsked.set(element, Date.now());
     try {
-        const response = await fetch(element.dataset.fragment, {
-            headers: { "X-Requested-With": "fragment" },
-            credentials: "same-origin",
-        });
-        if (response.status === 404 || response.status === 410) element.remove();
-        else if (response.status === 401 || response.status === 403 || response.redirected) showConnection("Signed out", true);
-        else if (response.ok) swap(element, await response.text());
+        const url = element.dataset.fragment;
+        if (!answers.has(url)) answers.set(url, ask(url));
+        const { status, text } = await answers.get(url);
+        if (status === 404 || status === 410) element.remove();
+        else if (status === 401 || status === 403) showConnection("Signed out", true);
+        else if (status === 200) swap(element, text);
     } catch {
         showConnection("Connection lost", true);
     } finally {
@@ -78,7 +100,6 @@ function swap(element, html) {
         waiting.add(element);
         return;
     }
-    element.classList.remove("is-stale-held");
     const marks = new Set([...morph(element, fresh)].map((node) => node.closest("[data-row]") ?? node.closest("[data-region]") ?? node));
     element.dispatchEvent(new CustomEvent("jobctrl:swapped", { bubbles: true }));
     for (const node of marks) mark(node, element);
@@ -104,7 +125,7 @@ function showConnection(text, isLost) {
 }
 
 function refetchAll() {
-    for (const element of regions()) waiting.add(element);
+    for (const element of regions()) if (!outer(element)) waiting.add(element);
     gather();
 }
 

@@ -3,6 +3,8 @@
     const root = document.documentElement;
     const system = window.matchMedia("(prefers-color-scheme: dark)");
     const order = ["system", "light", "dark"];
+    const words = { system: "auto", light: "light", dark: "dark" };
+    const titles = { system: "as your system has it", light: "light", dark: "dark" };
     const read = () => {
         try {
             const stored = localStorage.getItem("theme");
@@ -24,7 +26,8 @@
     document.addEventListener("DOMContentLoaded", () => {
         for (const button of document.querySelectorAll("[data-theme-switch]")) {
             const label = () => {
-                button.textContent = `Theme: ${choice}`;
+                button.querySelector("[data-theme-word]").textContent = words[choice];
+                button.title = `Theme: ${titles[choice]}. Click to change.`;
             };
             button.hidden = false;
             label();
