@@ -1,7 +1,10 @@
 """The Temporal client, for commands and for code that runs in the worker's threads."""
 
 import asyncio
+import atexit
+import functools
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
 T = TypeVar("T")
+
+BRIDGE_SECONDS = 0.2
 
 
 class _Shared:
@@ -39,6 +44,7 @@ async def connect() -> "Client":
     from temporalio.client import Client
     from temporalio.service import RPCError
 
+    settle_bridge_at_exit()
     address = resolve_address()
     try:
         return await asyncio.wait_for(
@@ -48,6 +54,16 @@ async def connect() -> "Client":
         raise WorkerUnavailable(
             f"Temporal cannot be reached at {address}. Start everything with: manage.py up"
         ) from error
+
+
+@functools.cache
+def settle_bridge_at_exit() -> None:
+    """Once a process: let the SDK's own threads leave Python before the interpreter ends.
+
+    One that still hands over an answer then aborts the whole process, after its work was done
+    (temporalio/sdk-python issue 300; seen in every second short command).
+    """
+    atexit.register(time.sleep, BRIDGE_SECONDS)
 
 
 def _read_tls() -> Any:

@@ -15,6 +15,7 @@ from temporalio.exceptions import TemporalError
 from temporalio.service import ConnectConfig, ServiceClient, TLSConfig
 
 from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port, describe_port_owner, is_port_free
+from operations.temporal import settle_bridge_at_exit
 
 PORT_FILE = "temporal.port"
 RETENTION_DAYS = 90  # the server's default of 24 h would lose the histories that recovery reads
@@ -147,6 +148,8 @@ async def _describe_retention(client: ServiceClient, namespace: str) -> timedelt
 
 
 def _ask(address: str, question: Callable[[ServiceClient], Awaitable[Answer]], *, tls: bool | TLSConfig) -> Answer:
+    settle_bridge_at_exit()
+
     async def connect_and_ask() -> Answer:
         client = await ServiceClient.connect(ConnectConfig(target_host=address, tls=tls))
         return await question(client)
