@@ -118,3 +118,10 @@ def read_log_head() -> int:
 
 def describe(content: PageContent) -> tuple[str, str, int]:
     return content.tier, content.active, len(content.description)
+
+
+def work_through(job_id: UUID, *stages: str, run: str = "run-1", ref: ExecutionRef | None = None) -> None:
+    """Each stage in turn; every one must succeed."""
+    for stage in stages:
+        report = work(job_id, stage, run=run, ref=ref)
+        assert report.state == "succeeded", report
