@@ -24,7 +24,7 @@ class Command(BaseCommand):
         try:
             imported = import_profile(data)
         except ProfileRefused as refused:
-            lines = [f"  {problem.field}: {problem.reason} {problem.remedy}" for problem in refused.problems]
+            lines = [f"  {problem.field or 'file'}: {problem.reason} {problem.remedy}" for problem in refused.problems]
             raise CommandError("The profile was not imported; nothing was changed.\n" + "\n".join(lines)) from None
         if options["json"]:
             self.stdout.write(json.dumps({"version": imported.version, "created": imported.created, **imported.parts}))
