@@ -31,6 +31,7 @@ STYLES: tuple[Style, ...] = ("plain", "modern")
 PAPERS: tuple[Paper, ...] = ("a4", "letter")
 RESUME_PAGES = 2
 LETTER_PAGES = 1
+SHORT_LETTER = 1700  # characters in all; up to here larger type and wider margins balance the page
 PAGE_NUMBER = "0123456789/"
 LINKED = frozenset({"http", "https", "mailto", "tel"})
 
@@ -94,6 +95,7 @@ def render_html(document: ResumeDocument | LetterDocument, *, style: Style, pape
     }
     if isinstance(clean, LetterDocument):
         context["date"] = format_letter_date(clean.date, language=clean.language)
+        context["is_short"] = sum(map(len, expected_text(clean))) <= SHORT_LETTER
         context["paragraphs"] = [join_sentences(line.text for line in lines) for lines in clean.paragraphs]
     else:
         context["summary"] = join_sentences(line.text for line in clean.summary)

@@ -101,6 +101,17 @@ def test_it_writes_a_letter_on_one_page_with_its_date_in_words(style: Style) -> 
     assert pdf.text.rstrip().endswith("Kind regards,\nMara O’Connell")
 
 
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("sentences", [9, 13])
+def test_it_fits_letters_of_up_to_270_long_words(style: Style, paper: Paper, sentences: int) -> None:
+    said = "Designed the double-entry ledger in Django and PostgreSQL that now settles thirty-eight million of invoices"
+    lines = [f"{said} in quarter {number} without any gap." for number in range(sentences)]
+    paragraphs = tuple(write_lines(*lines[start : start + 4]) for start in range(0, sentences, 4))
+
+    assert render_letter(replace(LETTER, paragraphs=paragraphs), style=style, paper=paper).pages == 1
+
+
 def test_it_links_exactly_where_the_candidate_said_and_nowhere_unsafe() -> None:
     unsafe = ContactLine("portfolio", "javascript:alert(1)")
     pdf = render_letter(replace(LETTER, contacts=(*LETTER.contacts, unsafe)))
