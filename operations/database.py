@@ -5,6 +5,7 @@ watermark can skip one. ``read_snapshot()`` never waits for it.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,26 +15,28 @@ from django.db import connection, transaction
 WRITER_LOCK_KEY = 0x6A6F6263  # "jobc": one advisory lock for the whole database
 
 _local = threading.local()
+_turn = threading.Lock()  # SQLite makes who waits for another connection sleep; threads of one process queue instead
 _on_end: list[Callable[["Write"], None]] = []
 
 
 class Write:
-    """One outermost ``writer()`` block: the events appended in it, in order."""
+    """One outermost ``writer()`` block: the events appended in it, in order, and what it adds to counters."""
 
     def __init__(self) -> None:
         self.events: list[object] = []
+        self.tallies: Counter[tuple[str, ...]] = Counter()
         self.broken = False
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Isolate one item of a batch: an exception undoes its rows and its events, and nothing else."""
-        kept, was_broken = len(self.events), self.broken
+        kept, was_broken, tallies = len(self.events), self.broken, self.tallies.copy()
         try:
             with transaction.atomic():
                 yield
         except BaseException:
             del self.events[kept:]
-            self.broken = was_broken
+            self.broken, self.tallies = was_broken, tallies
             raise
 
 
@@ -71,7 +74,7 @@ def writer() -> Iterator[Write]:
             raise
         return
     write = Write()
-    with transaction.atomic(durable=True):
+    with _turn, transaction.atomic(durable=True):
         if connection.vendor == "postgresql":
             # First statement of the transaction: taken after a row lock it deadlocks.
             with connection.cursor() as cursor:
