@@ -18,6 +18,8 @@ _FOLDED = str.maketrans(
 
 def clean_text(text: str) -> str:
     """One line without control or invisible characters; runs of blanks become one space."""
+    if text.isprintable():  # nothing below would change it
+        return " ".join(text.split())
     kept: list[str] = []
     for character in text:
         category = unicodedata.category(character)
