@@ -161,6 +161,9 @@ class PdfStage(_DocumentStage):
             )
         return Settlement(counts={"pages": pages})
 
+    def record_cancellation(self, claim: Claim) -> None:
+        self.record_failure(claim, code="canceled", retryable=False)
+
     def record_failure(self, claim: Claim, *, code: str, retryable: bool) -> None:
         if claim.execution_ref is not None:
             fail_step(

@@ -85,6 +85,9 @@ class Stage(ABC):
     def record_failure(self, claim: Claim, *, code: str, retryable: bool) -> None:  # noqa: B027 - optional
         """Append the app's own failure event, if it has one; inside ``writer()``."""
 
+    def record_cancellation(self, claim: Claim) -> None:  # noqa: B027 - optional
+        """End what ``run`` had recorded as begun, once its work was canceled; inside ``writer()``."""
+
     def describe_job(self, job_id: UUID) -> str:
         """The posting URL for operational metrics, or ""."""
         return ""

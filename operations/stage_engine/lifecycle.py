@@ -276,6 +276,7 @@ def settle_canceled(claim: Claim) -> None:
     """End a claimed row whose run was canceled; a late publish of it is refused from then on."""
     with writer():
         row = _get_fenced(claim)
+        get_stage(claim.stage).record_cancellation(claim)
         cancel_row(row, reason_code="workflow_canceled")
         settle_dependents(row.job_id, StageName(row.stage), StageState.CANCELED)
 

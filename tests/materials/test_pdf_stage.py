@@ -230,6 +230,8 @@ def test_it_publishes_nothing_after_a_cancellation(covered: UUID, home: Path, as
     report = work_job(covered, StageName.PDF, context).report
 
     assert report.state == "canceled"
+    step = PipelineStepProjection.objects.get(kind="pdf_render")
+    assert (step.state, step.error_code) == ("failed", "canceled")
     assert not Artifact.objects.exists()
     assert list_events("PdfRendered") == []
     assert_rebuild_matches()
