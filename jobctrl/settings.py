@@ -29,6 +29,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "jobctrl",
     "operations",
     "discovery",
@@ -89,7 +91,9 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 10
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["operations.access.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "operations.api.errors.answer_error",
 }
 
 ROOT_URLCONF = "jobctrl.urls"
@@ -141,6 +145,7 @@ STATIC_ROOT = BASE_DIR / "staticfiles"
 TENANT_ID = "local"
 TEMPORAL_ADDRESS = env.str("TEMPORAL_ADDRESS", default="")
 TEMPORAL_NAMESPACE = env.str("TEMPORAL_NAMESPACE", default="default")
+TEMPORAL_UI_URL = env.str("TEMPORAL_UI_URL", default="")
 TEMPORAL_TLS_CERT = env.str("TEMPORAL_TLS_CERT", default="")
 TEMPORAL_TLS_KEY = env.str("TEMPORAL_TLS_KEY", default="")
 TEMPORAL_TLS_CA = env.str("TEMPORAL_TLS_CA", default="")

@@ -4,19 +4,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from operations.contracts import HEARTBEAT_FRESH_SECONDS, STAGE_AFTER, ExecutionRef, StageName, StageState, WorkPlan
+from operations.contracts import (
+    HEARTBEAT_FRESH_SECONDS,
+    STAGE_AFTER,
+    ExecutionRef,
+    StageName,
+    StageState,
+    StepKind,
+    WorkPlan,
+)
 from operations.models import (
     DiscoveryExecutionJob,
     JobDetailProjection,
     JobEventRow,
     JobListProjection,
     JobStageState,
+    PipelineStepProjection,
     WorkerRuntimeHeartbeat,
     WorkflowRunProjection,
 )
@@ -212,3 +222,29 @@ def list_unknown_jobs(job_ids: Sequence[UUID]) -> list[UUID]:
 
 def find_run_row(run_id: str) -> WorkflowRunProjection | None:
     return WorkflowRunProjection.objects.filter(run_id=run_id).first()
+
+
+def map_job_titles(job_ids: Sequence[UUID]) -> dict[UUID | None, str]:
+    """Titles of a page's jobs; one index lookup."""
+    rows = JobListProjection.objects.filter(job_id__in=set(job_ids)).values_list("job_id", "title")
+    return dict(rows)
+
+
+def find_event(event_id: int) -> JobEventRow | None:
+    return JobEventRow.objects.filter(id=event_id).first()
+
+
+def list_step_rows(ref: ExecutionRef, *, limit: int = 200) -> list[PipelineStepProjection]:
+    """An execution's orchestration steps; its PDF renders, one a job, come last and are cut first."""
+    rows = PipelineStepProjection.objects.filter(run_id=ref.run_id)
+    steps = list(rows.exclude(kind=StepKind.PDF_RENDER).order_by("started_at")[:limit])
+    return [*steps, *rows.filter(kind=StepKind.PDF_RENDER).order_by("started_at")[: limit - len(steps)]]
+
+
+def find_temporal_url(workflow_id: str, run_id: str) -> str:
+    """The run's history in Temporal's own pages, where ``TEMPORAL_UI_URL`` says where these are; else ""."""
+    if not settings.TEMPORAL_UI_URL:
+        return ""
+    namespace = quote(settings.TEMPORAL_NAMESPACE, safe="")
+    workflow = quote(workflow_id, safe="")
+    return f"{settings.TEMPORAL_UI_URL.rstrip('/')}/namespaces/{namespace}/workflows/{workflow}/{run_id}/history"

@@ -64,6 +64,11 @@ def get_setting(key: str) -> Any:
         return setting.default
 
 
+def find_setting(key: str, *, default: Any) -> Any:
+    """As ``get_setting``, for a key of an app above that may not be installed."""
+    return get_setting(key) if key in _declared else default
+
+
 def list_unusable_settings() -> list[str]:
     """Stored values that are refused when read, each with its key, value and range."""
     problems = []

@@ -41,6 +41,7 @@ FILTERS = [
     OpenApiParameter("q", str, description="Words in title, company or place."),
     OpenApiParameter("maxAgeDays", int),
     OpenApiParameter("documents", str, enum=("yes", "no")),
+    OpenApiParameter("needs", str, enum=("me",), description="Only what waits for a person."),
     OpenApiParameter("view", str, enum=VIEWS),
     OpenApiParameter("sort", str, enum=tuple(ORDERS)),
     OpenApiParameter("format", str, enum=("json", "csv")),

@@ -229,6 +229,12 @@ def list_flagged_apps() -> list[str]:
 
 
 def read_stream_watermark() -> int:
-    """The id up to which every app that is not flagged has folded: what the event stream may show."""
-    marks = ProjectionWatermark.objects.filter(state=LIVE, app__in=list_apps()).values_list("last_event_id", flat=True)
-    return min(marks, default=0)
+    """The id up to which every app that is not flagged has folded: what the event stream may show.
+
+    The head where every app is flagged: the stream goes on, as the log does.
+    """
+    marks = list(ProjectionWatermark.objects.filter(app__in=list_apps()).values_list("state", "last_event_id"))
+    current = [last_event_id for state, last_event_id in marks if state == LIVE]
+    if marks and not current:
+        return read_head()
+    return min(current, default=0)

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from operations.attention import list_needing_person
 from operations.contracts import ENROLLED_STAGES, StageName, StageState
 from operations.listing.paging import PAGE_SIZE, Page, QueryReader, read_page
 from operations.models import JobListProjection, JobStageState
@@ -22,6 +23,7 @@ VIEWS = ("visible", "hidden", "deleted")
 STAGES = (*(str(stage) for stage in ENROLLED_STAGES), str(StageName.PDF))
 STATES = tuple(str(state) for state in StageState)
 FEW = 500
+MOST_NEEDING = 1000
 SHORT_TERM_WINDOW = 5000
 
 
@@ -38,6 +40,7 @@ class JobFilter:
     text: str = ""
     max_age_days: int | None = None
     documents: str = ""
+    needs: str = ""
     view: str = "visible"
     sort: str = "score"
 
@@ -55,6 +58,7 @@ def read_job_filter(params: Mapping[str, str]) -> JobFilter:
         text=reader.text("q"),
         max_age_days=reader.integer("maxAgeDays", 1, 3650),
         documents=reader.choice("documents", ("yes", "no")),
+        needs=reader.choice("needs", ("me",)),
         view=reader.choice("view", VIEWS, default="visible"),
         sort=reader.choice("sort", tuple(ORDERS), default="score"),
     )
@@ -92,6 +96,8 @@ def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[QuerySet[JobListPr
     rows = rows.filter(**{name: value for name, value in plain.items() if value is not None})
     if wanted.max_score is not None and wanted.min_score is None:
         rows = rows.filter(sort_score__gte=1)
+    if wanted.needs:
+        rows = rows.filter(job_id__in=list_needing_person(limit=MOST_NEEDING))
     if wanted.stage:
         rows = _in_stage(rows, wanted.stage, wanted.state)
     if wanted.text:

@@ -12,7 +12,7 @@ from operations.models.projections import (
 )
 from operations.models.runtime import OperationalAttemptMetric, StoredSetting, WorkerRuntimeHeartbeat, Workspace
 from operations.models.spend import LlmSpend
-from operations.models.stages import JobStageState
+from operations.models.stages import JobStageState, StageCounter
 
 __all__ = [
     "ApiToken",
@@ -28,6 +28,7 @@ __all__ = [
     "SavedView",
     "SignInLink",
     "SignInThrottle",
+    "StageCounter",
     "StartReceipt",
     "StoredSetting",
     "TenantModel",

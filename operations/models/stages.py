@@ -40,3 +40,20 @@ class JobStageState(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.stage} of {self.job_id}: {self.state}"
+
+
+class StageCounter(TenantModel):
+    """Canonical. How many stage rows are in each state, kept in the transaction that moves them."""
+
+    stage = models.CharField(max_length=10)
+    state = models.CharField(max_length=20)
+    rows = models.BigIntegerField(default=0)
+
+    class Meta:
+        db_table = "stage_counters"
+        constraints = [
+            models.UniqueConstraint(fields=["tenant_id", "stage", "state"], name="one_counter_per_stage_and_state")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rows} {self.stage} {self.state}"

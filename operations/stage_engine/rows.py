@@ -16,6 +16,7 @@ from operations.eventlog import append_all
 from operations.eventlog.registry import Event
 from operations.events import StageBlocked, StageCanceledEvent, StageReset, StageSkipped
 from operations.models import JobStageState
+from operations.stage_engine.counters import note_added, note_moved
 from operations.stage_engine.statements import find_stage_row, list_stage_rows, update_stage_rows
 from operations.stage_engine.states import check_transition
 
@@ -26,13 +27,17 @@ def enroll_jobs(job_ids: Iterable[UUID]) -> None:
     """Give new jobs their stage rows, all ``pending``; ``JobDiscovered`` is their event."""
     require_write()
     now = timezone.now()
+    wanted = list(dict.fromkeys(job_ids))
+    known = set(JobStageState.objects.filter(job_id__in=wanted).values_list("job_id", flat=True))
+    new = [job_id for job_id in wanted if job_id not in known]
+    for stage in ENROLLED_STAGES:
+        note_added(stage, StageState.PENDING, count=len(new))
     JobStageState.objects.bulk_create(
         [
             JobStageState(tenant_id=settings.TENANT_ID, job_id=job_id, stage=stage, updated_at=now)
-            for job_id in job_ids
+            for job_id in new
             for stage in ENROLLED_STAGES
         ],
-        ignore_conflicts=True,
         batch_size=500,
     )
 
@@ -48,6 +53,7 @@ def get_row(job_id: UUID, stage: StageName) -> JobStageState:
     require_write()
     if not JobStageState.objects.filter(job_id=job_id).exists():
         raise UnknownJob
+    note_added(stage, StageState.PENDING)
     return JobStageState.objects.create(
         tenant_id=settings.TENANT_ID, job_id=job_id, stage=stage, updated_at=timezone.now()
     )
@@ -86,6 +92,7 @@ def move_rows(moves: Sequence[RowMove]) -> None:
     alike: dict[tuple[str, ...], list[JobStageState]] = {}
     for move in moves:
         row = move.row
+        note_moved(row.stage, row.state, move.state)
         row.state = move.state
         for name, value in move.changes.items():
             setattr(row, name, value)

@@ -23,6 +23,7 @@ from operations.wording import (
     describe_seconds,
     describe_stage,
     mark_stage,
+    name_workflow,
 )
 from operations.wording.stages import read_entry
 
@@ -71,6 +72,17 @@ def describe_distance(at: datetime, now: datetime) -> str:
     else:
         words = f"{minutes // (60 * 24)} d"
     return f"{words} ago" if gap >= timedelta(0) else f"in {words}"
+
+
+@register.filter
+def as_moment(value: str | datetime | None) -> datetime | None:
+    """A time that a projection keeps as text."""
+    return datetime.fromisoformat(value) if isinstance(value, str) and value else value or None
+
+
+@register.simple_tag
+def workflow_name(workflow_type: str) -> str:
+    return name_workflow(workflow_type)
 
 
 @register.filter

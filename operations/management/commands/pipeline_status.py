@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 
 from operations import queries
 from operations.contracts import StageName, StageState
+from operations.stage_engine.counters import read_counters
 
 
 class Command(BaseCommand):
@@ -15,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        counts = queries.count_stage_states()
+        counts = read_counters()
         seen = queries.find_fresh_worker()
         if options["json"]:
             body = {"stages": counts, "workerLastSeenAt": seen.isoformat() if seen else None}

@@ -1,0 +1,133 @@
+"""The first page: what needs a person, then today, the funnel and the newest runs."""
+
+from typing import Any
+from uuid import uuid4
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from operations import attention, queries
+from operations.contracts import StageName
+from operations.errors import OperationsError
+from operations.first_steps import read_first_steps
+from operations.folding.engine import list_flagged_apps
+from operations.listing.jobs import ORDERS
+from operations.listing.runs import RunFilter, list_runs
+from operations.models import JobListProjection
+from operations.settings_store import find_setting
+from operations.stage_engine.counters import read_counters
+from operations.starters import StartOrder, start_stage
+from operations.views.acting import KEY_LIMIT, describe_started
+from operations.views.runs import measure
+from operations.wording import STAGE_NAMES, STRIP_STAGES, count_of, describe_job
+
+SHOWN = 8
+COUNT_LIMIT = 1000
+
+
+@require_GET
+def show_dashboard(request: HttpRequest) -> HttpResponse:
+    """The whole page, or with ``?fragment=body`` its live part."""
+    context = build_dashboard()
+    if request.GET.get("fragment") == "body":
+        return render(request, "operations/_dashboard.html", context)
+    return render(request, "operations/dashboard.html", context | {"idempotency_key": str(uuid4())})
+
+
+def build_dashboard() -> dict[str, Any]:
+    threshold = int(find_setting("min_fit_score", default=7))
+    counters = read_counters()
+    found = sum(counters.get(StageName.ENRICH, {}).values())
+    good = count_up_to(JobListProjection.objects.filter(deleted=False, hidden=False, sort_score__gte=threshold))
+    ready = count_up_to(
+        JobListProjection.objects.filter(deleted=False, hidden=False, has_documents=True, sort_score__gte=threshold)
+    )
+    runs = list_runs(RunFilter(), limit=SHOWN).rows
+    open_runs = list_runs(RunFilter(status="open"), limit=50).rows
+    titles = queries.map_job_titles([run.job_id for run in runs if run.job_id])
+    return {
+        "first_steps": read_first_steps(),
+        "found": found,
+        "threshold": threshold,
+        "good": good,
+        "ready": ready,
+        "good_words": f"{threshold} or above",
+        "needing": [describe_needing(job, threshold) for job in list_needing()],
+        "best": [describe_best(job, threshold) for job in list_best()],
+        "funnel": build_funnel(counters, found),
+        "runs": [{"run": run, "title": titles.get(run.job_id, ""), "seconds": measure(run)} for run in runs],
+        "open_count": len(open_runs),
+        "discovering": next((run for run in open_runs if run.workflow_type == "DiscoverWorkflow"), None),
+        "flagged": list_flagged_apps(),
+        "has_worker": queries.find_fresh_worker() is not None,
+        "now": timezone.now(),
+    }
+
+
+def count_up_to(rows: Any) -> str:
+    """A count that never reads more than a thousand rows: "61", "1,000+"."""
+    count = rows.order_by().values("job_id")[: COUNT_LIMIT + 1].count()
+    return f"{COUNT_LIMIT:,}+" if count > COUNT_LIMIT else f"{count:,}"
+
+
+def list_needing() -> list[JobListProjection]:
+    ids = attention.list_needing_person(limit=SHOWN)
+    return list(JobListProjection.objects.filter(Q(job_id__in=ids)).order_by("-sort_score", "-discovered_at"))
+
+
+def list_best() -> list[JobListProjection]:
+    """The best scored jobs with documents, straight from the default list's index."""
+    rows = JobListProjection.objects.filter(deleted=False, hidden=False, sort_score__gte=1)
+    return list(rows.order_by(*(f"-{name}" for name in ORDERS["score"]))[:SHOWN])
+
+
+def describe_needing(job: JobListProjection, threshold: int) -> dict[str, Any]:
+    detail = queries.find_job(job.job_id)
+    stages = detail.detail.stages_json if detail is not None else job.stages_json  # type: ignore[attr-defined]
+    return {"job": job, "state": describe_job(stages, fit_score=job.fit_score, threshold=threshold)}
+
+
+def describe_best(job: JobListProjection, threshold: int) -> dict[str, Any]:
+    state = describe_job(job.stages_json, fit_score=job.fit_score, threshold=threshold, active_state=job.active_state)
+    return {"job": job, "state": state}
+
+
+def build_funnel(counters: dict[str, dict[str, int]], found: int) -> list[dict[str, Any]]:
+    """How many jobs have come through each step, what runs there and what failed."""
+    rows = []
+    for stage in STRIP_STAGES:
+        states = counters.get(stage, {})
+        failed = states.get("failed", 0) + states.get("exhausted", 0)
+        parts = [
+            count_of(states["running"], "running", "running") if states.get("running") else "",
+            f"{failed:,} failed" if failed else "",
+            f"{states['skipped']:,} left out by your rule" if states.get("skipped") else "",
+        ]
+        rows.append(
+            {
+                "label": STAGE_NAMES[stage].done,
+                "done": states.get("succeeded", 0),
+                "running": states.get("running", 0),
+                "failed": failed,
+                "total": found,
+                "says": ", ".join(part for part in parts if part),
+            }
+        )
+    return rows
+
+
+@require_POST
+def start_discovery(request: HttpRequest) -> HttpResponse:
+    """The dashboard's one button: look for jobs now."""
+    key = request.POST.get("key", "")[:KEY_LIMIT]
+    try:
+        started = start_stage(StartOrder(StageName.DISCOVER, idempotency_key=key))
+    except OperationsError as error:
+        messages.error(request, error.message)
+        return redirect("operations:dashboard")
+    messages.success(request, f"Looking for jobs. {describe_started(started)}")
+    return redirect("operations:run", started.run_id)

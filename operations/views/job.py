@@ -1,0 +1,97 @@
+"""One job: where it stands, what every app knows of it, and what may be done to it."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from operations import queries
+from operations.contracts import StageName
+from operations.job_actions import JobAction, find_action, list_actions
+from operations.job_panels import read_panels
+from operations.listing.events import EventFilter, list_events
+from operations.listing.runs import RunFilter, list_runs
+from operations.models import JobListProjection
+from operations.settings_store import find_setting
+from operations.views.acting import perform
+from operations.views.confirming import ask_first
+from operations.wording import STRIP_STAGES, describe_event, describe_job
+
+STAGE_ACTIONS = ("run-stage", "retry-stage", "reset-stage")
+SHOWN_EVENTS = 20
+
+
+@require_GET
+def show_job(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    """The whole page, or with ``?fragment=body`` what changes while the job is worked on."""
+    job = queries.find_job(job_id)
+    if job is None:
+        raise Http404
+    context = build_job(job)
+    if request.GET.get("fragment") == "body":
+        return render(request, "operations/_job_body.html", context)
+    context |= {
+        "actions": [action for action in list_actions() if fits(action, job)],
+        "stage_actions": [action for action in list_actions() if action.name in STAGE_ACTIONS],
+        "idempotency_key": str(uuid4()),
+    }
+    return render(request, "operations/job.html", context)
+
+
+def fits(action: JobAction, job: JobListProjection) -> bool:
+    """Whether the button makes sense now; the service has the last word."""
+    if action.name in STAGE_ACTIONS:
+        return False
+    opposite = {"hide": not job.hidden, "unhide": job.hidden, "delete": not job.deleted, "restore": job.deleted}
+    if action.name == "cancel":
+        return bool(queries.list_open_runs_of_job(job.job_id))
+    return opposite.get(action.name, True)
+
+
+def build_job(job: Any) -> dict[str, Any]:
+    threshold = int(find_setting("min_fit_score", default=7))
+    timeline = job.detail.stages_json
+    return {
+        "job": job,
+        "threshold": threshold,
+        "state": describe_job(
+            timeline or job.stages_json,
+            fit_score=job.fit_score,
+            threshold=threshold,
+            active_state=job.active_state,
+            hidden=job.hidden,
+            deleted=job.deleted,
+        ),
+        "stages": [{"name": stage, "entry": timeline.get(stage)} for stage in (*STRIP_STAGES, StageName.APPLY)],
+        "panels": read_panels(job.job_id),
+        "runs": list_runs(RunFilter(job_id=job.job_id), limit=10).rows,
+        "events": [
+            {"row": row, "says": describe_event(row.event_type, row.payload)}
+            for row in list_events(EventFilter(job_id=job.job_id), limit=SHOWN_EVENTS).rows
+        ],
+    }
+
+
+@require_POST
+def act_on_job(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    action = find_action(request.POST.get("action", ""))
+    if queries.find_job(job_id) is None:
+        raise Http404
+    if action is None:
+        messages.error(request, "There is no such action. Reload the page and choose again.")
+        return redirect("operations:job", job_id)
+    if action.consequence:
+        page = ask_first(
+            request,
+            title=f"{action.label}?",
+            consequence=action.consequence,
+            label=action.label,
+            back=request.path.removesuffix("actions/"),
+        )
+        if page is not None:
+            return page
+    perform(request, action, (job_id,))
+    return redirect("operations:job", job_id)

@@ -1,0 +1,78 @@
+"""One workflow run: how it went, what it was asked, and cancel."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from operations import queries
+from operations.contracts import ExecutionRef
+from operations.errors import OperationsError
+from operations.listing.events import EventFilter, list_events
+from operations.models import WorkflowRunProjection
+from operations.services.cancellation import cancel_run
+from operations.views.confirming import ask_first
+from operations.views.runs import measure
+from operations.wording import describe_event, describe_run, describe_steps
+
+SHOWN_EVENTS = 200
+
+
+@require_GET
+def show_run(request: HttpRequest, run_id: str) -> HttpResponse:
+    """The whole page, or with ``?fragment=body`` what changes while it runs."""
+    run = queries.find_run_row(run_id)
+    if run is None:
+        raise Http404
+    template = "operations/_run_body.html" if request.GET.get("fragment") == "body" else "operations/run.html"
+    return render(request, template, build_run(run))
+
+
+def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
+    ref = ExecutionRef(run.tenant_id, run.workflow_id, run.run_id)
+    events = list_events(EventFilter(run_id=run.run_id), limit=SHOWN_EVENTS).rows
+    job = queries.find_job(run.job_id) if run.job_id else None
+    return {
+        "run": run,
+        "job": job,
+        "state": describe_run(
+            run.status,
+            error_code=run.error_code,
+            reason_code=run.reason_code,
+            provisional=run.provisional,
+            cancel_requested=run.cancel_requested,
+        ),
+        "is_open": run.status in queries.OPEN_STATES,
+        "took": measure(run),
+        "steps": describe_steps(queries.list_step_rows(ref)),
+        "plans": queries.count_plans(ref) if run.workflow_type == "DiscoverWorkflow" else {},
+        "events": [{"row": row, "says": describe_event(row.event_type, row.payload)} for row in reversed(events)],
+        "is_cut": len(events) == SHOWN_EVENTS,
+        "summary": sorted(run.summary_json.items()),
+        "result": sorted((name, value) for name, value in run.result_json.items() if value not in ("", "0")),
+        "temporal_url": queries.find_temporal_url(run.workflow_id, run.run_id),
+    }
+
+
+@require_POST
+def stop_run(request: HttpRequest, run_id: str) -> HttpResponse:
+    if queries.find_run_row(run_id) is None:
+        raise Http404
+    page = ask_first(
+        request,
+        title="Cancel this run?",
+        consequence="It stops at the next safe point. What it has finished is kept.",
+        label="Cancel the run",
+        back=request.path.removesuffix("cancel/"),
+    )
+    if page is not None:
+        return page
+    try:
+        cancel_run(run_id)
+    except OperationsError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Asked to stop. It ends at the next safe point; this page follows it.")
+    return redirect("operations:run", run_id)

@@ -1,0 +1,116 @@
+"""Pipeline steps of an execution as a table shows them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from operations.wording.codes import describe_code
+from operations.wording.quantities import count_of
+from operations.wording.tones import Tone, Wording
+
+STEP_NAMES: Final = {
+    "source_planning": "Planning the sources",
+    "source_family": "Reading the boards",
+    "enrichment_pass": "Reading the postings",
+    "preparation_fanout": "Starting the preparations",
+    "existing_backlog_sweep": "Looking through earlier jobs",
+    "pdf_render": "Printing documents",
+}
+_COUNTS: Final = {
+    "families": "kind of source,kinds of source",
+    "postings": "posting",
+    "new": "new job",
+    "updated": "changed",
+    "skipped": "skipped",
+    "succeeded": "read",
+    "failed": "failed",
+    "planned": "planned",
+    "started": "started",
+    "notEligible": "left out",
+    "pages": "page",
+}
+_INVARIABLE: Final = frozenset({"changed", "skipped", "read", "failed", "planned", "started", "left out"})
+
+
+class StepRow(Protocol):
+    kind: str
+    item_key: str
+    state: str
+    attempt: int
+    error_code: str
+    counts_json: Mapping[str, Any]
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    label: str
+    detail: str
+    state: Wording
+    counts: str
+    finished_at: datetime | None
+
+
+def describe_steps(rows: Sequence[StepRow]) -> list[ShownStep]:
+    """Each step in words; PDF renders, one a job, are gathered into one line."""
+    prints = [row for row in rows if row.kind == "pdf_render"]
+    shown = [_describe(row) for row in rows if row.kind != "pdf_render"]
+    if prints:
+        shown.append(_gather(prints))
+    return shown
+
+
+def describe_step_state(state: str, *, error_code: str = "") -> Wording:
+    reason = describe_code(error_code)
+    match state:
+        case "queued":
+            return Wording("Waits its turn", Tone.WAITING)
+        case "running":
+            return Wording("Running", Tone.RUNNING)
+        case "succeeded":
+            return Wording("Done", Tone.GOOD)
+        case "failed" if error_code == "canceled":
+            return Wording("Canceled", Tone.IDLE)
+        case "failed":
+            return Wording(
+                f"Failed: {reason.short}" if reason else "Failed", Tone.PERSON, reason.remedy if reason else ""
+            )
+    return Wording("Not known", Tone.UNKNOWN)
+
+
+def _describe(row: StepRow) -> ShownStep:
+    parts = [row.item_key if row.kind == "source_family" else "", f"attempt {row.attempt}" if row.attempt > 1 else ""]
+    return ShownStep(
+        STEP_NAMES.get(row.kind, row.kind),
+        ", ".join(part for part in parts if part),
+        describe_step_state(row.state, error_code=row.error_code),
+        describe_counts(row.counts_json.items()),
+        row.finished_at,
+    )
+
+
+def _gather(rows: Sequence[StepRow]) -> ShownStep:
+    done = sum(row.state == "succeeded" for row in rows)
+    failed = next((row for row in rows if row.state == "failed"), None)
+    state = "failed" if failed else "succeeded" if done == len(rows) else "running"
+    ends = [row.finished_at for row in rows if row.finished_at is not None]
+    return ShownStep(
+        STEP_NAMES["pdf_render"],
+        "",
+        describe_step_state(state, error_code=failed.error_code if failed else ""),
+        f"{done} of {count_of(len(rows), 'job')}",
+        max(ends) if ends and len(ends) == len(rows) else None,
+    )
+
+
+def describe_counts(counts: Iterable[tuple[str, Any]]) -> str:
+    """The counts that a person asks about, those that are 0 left out."""
+    parts = []
+    for name, value in counts:
+        noun = _COUNTS.get(name)
+        if noun is None or not isinstance(value, int) or not value:
+            continue
+        singular, _, plural = noun.partition(",")
+        parts.append(f"{value:,} {singular}" if noun in _INVARIABLE else count_of(value, singular, plural))
+    return ", ".join(parts)
