@@ -1,10 +1,13 @@
 """Reads of discovery for the apps above it: contracts outside, querysets inside."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Q
+
 from discovery.contracts import ActiveState, ProfileDocument
-from discovery.models import CandidateProfile, Job, PostingContentSnapshot
+from discovery.models import CandidateProfile, DuplicateCandidate, Job, JobSourceObservation, PostingContentSnapshot
 from discovery.profile_import import load_profile
 from operations.errors import MissingInput
 
@@ -95,3 +98,57 @@ def is_deleted(job_id: UUID) -> bool:
 
 def find_job_url(job_id: UUID) -> str:
     return Job.objects.filter(id=job_id).values_list("url", flat=True).first() or ""
+
+
+@dataclass(frozen=True, slots=True)
+class SightingRow:
+    """That one source showed a job, and how often."""
+
+    source_id: str
+    times_seen: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+def list_sightings(job_id: UUID) -> list[SightingRow]:
+    rows = JobSourceObservation.objects.filter(job_id=job_id).order_by("first_seen_at", "id")
+    return [SightingRow(row.source_id, row.times_seen, row.first_seen_at, row.last_seen_at) for row in rows[:50]]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFacts:
+    """How far a posting's newest text is trusted, without the text."""
+
+    version: int
+    tier: str
+    confidence: str
+    quarantined: bool
+    captured_at: datetime
+
+
+def find_snapshot_facts(job_id: UUID) -> SnapshotFacts | None:
+    row = PostingContentSnapshot.objects.filter(job_id=job_id).defer("description").order_by("-version").first()
+    if row is None:
+        return None
+    return SnapshotFacts(row.version, row.tier, row.confidence, row.quarantined, row.captured_at)
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateRow:
+    """Another job that this one may be a copy of."""
+
+    job_id: UUID
+    title: str
+    company: str
+    reason: str
+    similarity: float
+
+
+def list_duplicates(job_id: UUID) -> list[DuplicateRow]:
+    """Proposed ones, either way round; at most 20."""
+    pairs = DuplicateCandidate.objects.filter(Q(job_id=job_id) | Q(other_job_id=job_id), state="proposed")[:20]
+    others = {pair.other_job_id if pair.job_id == job_id else pair.job_id: pair for pair in pairs}
+    jobs = Job.objects.filter(id__in=list(others)).only("id", "title", "company")
+    return [
+        DuplicateRow(job.id, job.title, job.company, others[job.id].reason, others[job.id].similarity) for job in jobs
+    ]

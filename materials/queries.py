@@ -58,16 +58,30 @@ def find_artifact_version(job_id: UUID) -> int:
 
 
 def get_resume(job_id: UUID) -> CurrentResume:
+    found = find_resume(job_id)
+    if found is None:
+        raise MissingInput("This job has no tailored resume yet; tailor it first.")
+    return found
+
+
+def find_resume(job_id: UUID) -> CurrentResume | None:
     row = TailoredResume.objects.filter(job_id=job_id).order_by("-version").first()
     if row is None:
-        raise MissingInput("This job has no tailored resume yet; tailor it first.")
+        return None
     return CurrentResume(row.version, row.profile_version, load_document(ResumeDocument, row.document))
 
 
 def get_letter(job_id: UUID) -> CurrentLetter:
+    found = find_letter(job_id)
+    if found is None:
+        raise MissingInput("This job has no cover letter yet; write it first.")
+    return found
+
+
+def find_letter(job_id: UUID) -> CurrentLetter | None:
     row = CoverLetter.objects.filter(job_id=job_id).order_by("-version").first()
     if row is None:
-        raise MissingInput("This job has no cover letter yet; write it first.")
+        return None
     return CurrentLetter(row.version, load_document(LetterDocument, row.document))
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from operations.documents import load_document
 from operations.errors import MissingInput
 from scoring.contracts import FitReport
-from scoring.models import JobScore
+from scoring.models import JobScore, PostingAnalysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class CurrentScore:
     version: int
     value: int
     band: str
+    engine: str
     profile_version: int
     report: FitReport
 
@@ -26,10 +27,24 @@ def find_score_version(job_id: UUID) -> int:
 
 def get_score(job_id: UUID) -> CurrentScore:
     """Raises ``MissingInput`` where the job has no score yet."""
+    score = find_score(job_id)
+    if score is None:
+        raise MissingInput("This job has no score yet; score it first.")
+    return score
+
+
+def find_score(job_id: UUID) -> CurrentScore | None:
     row = JobScore.objects.filter(job_id=job_id).order_by("-version").first()
     if row is None:
-        raise MissingInput("This job has no score yet; score it first.")
-    return CurrentScore(row.version, row.value, row.band, row.profile_version, load_document(FitReport, row.report))
+        return None
+    report = load_document(FitReport, row.report)
+    return CurrentScore(row.version, row.value, row.band, row.engine, row.profile_version, report)
+
+
+def find_posting_warnings(job_id: UUID) -> tuple[str, ...]:
+    """Codes of what the newest analysis found odd about the posting."""
+    rows = PostingAnalysis.objects.filter(job_id=job_id).order_by("-version")
+    return tuple(rows.values_list("warnings", flat=True).first() or ())
 
 
 def find_score_value(job_id: UUID) -> int | None:

@@ -1,0 +1,64 @@
+"""The job page's section on the score: requirements, the evidence for each, and the gaps."""
+
+from typing import Any
+from uuid import UUID
+
+from discovery.queries import get_profile
+from operations.errors import MissingInput
+from operations.job_panels import job_panel
+from scoring.contracts import Fit, RequirementFit
+from scoring.queries import find_posting_warnings, find_score
+
+WORDS = {
+    Fit.DIRECT: ("Shown", "good"),
+    Fit.STRONG: ("Shown in other words", "good"),
+    Fit.TRANSFERABLE: ("Something close", "waiting"),
+    Fit.MISSING: ("Not shown", "idle"),
+    Fit.BLOCKED: ("Needed and not shown", "person"),
+    Fit.NOT_ASSESSED: ("For you to check", "unknown"),
+}
+WARNINGS = {
+    "posting_steers": "This posting's text tries to steer its reader. That changed nothing.",
+    "posting_truncated": "This posting is very long; only its beginning was read.",
+    "work_authorization_unknown": "It asks for leave to work there; your profile does not say.",
+    "licence_unknown": "It asks for a licence that your profile does not mention.",
+    "clearance_unknown": "It asks for a clearance that your profile does not mention.",
+    "languages_unknown": "It asks for a language; your profile lists none.",
+}
+ORDER = (Fit.BLOCKED, Fit.MISSING, Fit.TRANSFERABLE, Fit.STRONG, Fit.DIRECT, Fit.NOT_ASSESSED)
+
+
+@job_panel("score", template="scoring/_score_panel.html", place=10)
+def read_score_panel(job_id: UUID) -> dict[str, Any] | None:
+    score = find_score(job_id)
+    if score is None:
+        return None
+    evidence = read_evidence(score.profile_version)
+    items = sorted(score.report.items, key=lambda item: (ORDER.index(item.fit), -item.requirement.weight))
+    return {
+        "score": score,
+        "summary": score.report.summary,
+        "warnings": [WARNINGS.get(code, code.replace("_", " ")) for code in find_posting_warnings(job_id)],
+        "items": [describe_item(item, evidence) for item in items],
+        "gaps": sum(item.fit in (Fit.MISSING, Fit.BLOCKED) for item in items),
+    }
+
+
+def describe_item(item: RequirementFit, evidence: dict[str, str]) -> dict[str, Any]:
+    word, tone = WORDS[item.fit]
+    return {
+        "text": item.requirement.text,
+        "tier": "must" if item.requirement.tier == "must" else "wish",
+        "word": word,
+        "tone": tone,
+        "reason": item.reason,
+        "evidence": [evidence[found] for found in item.evidence_ids if found in evidence],
+    }
+
+
+def read_evidence(profile_version: int) -> dict[str, str]:
+    try:
+        profile = get_profile(profile_version)
+    except MissingInput:
+        return {}
+    return {evidence.id: evidence.text for evidence in profile.iter_evidence()}
