@@ -54,8 +54,7 @@ def crawl_source_family(given: FamilyInput) -> FamilyReport:
         if hopeless := runs.list_failures(ref, given.family):
             source_id, code = hopeless[0]
             message = next((f.message for f in failures if f.source_id == source_id), code)
-            kind = next((f.error_type for f in failures if f.source_id == source_id), "source_unavailable")
-            raise ApplicationError(f"{source_id}: {message}", type=kind, non_retryable=True)
+            raise ApplicationError(f"{source_id}: {message}", type=runs.find_error_type(code), non_retryable=True)
     runs.count_family_done(ref)
     return FamilyReport(given.family, dict(counts))
 

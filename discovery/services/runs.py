@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from discovery.contracts import DiscoveryEnd, DiscoveryPlan, SkippedPosting
 from discovery.events import DiscoveryRunCompleted, DiscoveryRunFailed, DiscoveryRunStarted
-from discovery.gateway import FetchError, fetch_json
+from discovery.gateway import Denied, FetchError, UnsafeDestination, fetch_json
 from discovery.models import DiscoveryRun, DiscoveryRunSource, SourceRegistryEntry
 from discovery.services.postings import record_postings
 from discovery.services.sources import record_source_state
@@ -25,6 +25,11 @@ from operations.metrics import record_attempt
 from operations.services.steps import queue_step
 from operations.settings_store import get_setting
 
+_HOPELESS = {
+    Denied.code: Denied.error_type,
+    UnsafeDestination.code: UnsafeDestination.error_type,
+    "MALFORMED_BOARD": "source_unavailable",
+}
 SPINE_STEPS = 2  # the terminal enrichment and the terminal preparation
 
 
@@ -108,6 +113,11 @@ def list_failures(ref: ExecutionRef, family: str) -> list[tuple[str, str]]:
     """(source id, error code) of what failed for good in a family."""
     rows = DiscoveryRunSource.objects.filter(run_id=ref.run_id, family=family, state="failed")
     return list(rows.order_by("source_id").values_list("source_id", "error_code"))
+
+
+def find_error_type(code: str) -> str:
+    """The ``ApplicationError`` type of what failed for good, also where an earlier attempt had found it so."""
+    return _HOPELESS.get(code, FetchError.error_type)
 
 
 def crawl_source(

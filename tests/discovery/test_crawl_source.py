@@ -11,6 +11,7 @@ from discovery.models import DiscoveryRunSource, Job, SourceRegistryEntry
 from discovery.services.runs import (
     SourceFailure,
     crawl_source,
+    find_error_type,
     list_failures,
     list_open_sources,
     plan_run,
@@ -165,6 +166,7 @@ def test_it_types_a_bad_answer_and_records_it(
 
     assert failure is not None and again is not None
     assert (failure.code, failure.error_type, failure.retryable) == (code, error_type, retryable)
+    assert retryable or find_error_type(code) == error_type
     result = DiscoveryRunSource.objects.get()
     assert (result.state, result.error_code, result.retryable) == ("failed", code, retryable)
     entry = SourceRegistryEntry.objects.get()
