@@ -1,17 +1,19 @@
 // Keeps a page true without reloading it. The server says only which regions are stale ("nudge"); the page then
 // fetches those fragments and changes what differs, never under the pointer and never inside a selection.
-import { morph } from "./morph.js";
+import { findCounterpart, morph } from "./morph.js";
 
 const GATHER_MS = 120;
 const PAUSE_MS = 800; // between two fetches of the same region
 const MARK_MS = 1200;
 const REGION = "[data-region][data-fragment]";
+const UNIT = "[data-row], tr, li, form, button, a, summary, p, h1, h2, h3, dd, figcaption, .chip";
 const LOST_AFTER_MS = 4000;
 const canHover = window.matchMedia("(hover: hover)");
 
 const waiting = new Set(); // elements to refetch
 const fetching = new Set();
 const again = new Set(); // nudged while being fetched
+const left = new Map(); // regions up to date but for the part that the pointer was over
 const lastAsked = new WeakMap();
 const started = Date.now();
 let source = null;
@@ -22,8 +24,17 @@ let wasConnected = false;
 const regions = () => [...document.querySelectorAll(REGION)];
 const names = (element) => element.dataset.region.split(" ");
 
+// The smallest thing under the pointer that a reader would point at; blank space between things is none.
+function findPointedAt(element) {
+    if (!canHover.matches || !element.matches(":hover")) return null;
+    const deepest = [...element.querySelectorAll(":hover")].at(-1) ?? element;
+    const unit = deepest.closest(UNIT);
+    return unit && (element.contains(unit) || unit.contains(element)) ? unit : null;
+}
+
 function isHeld(element) {
-    if (canHover.matches && element.matches(":hover")) return true;
+    if (left.get(element)?.matches(":hover")) return true;
+    if (findPointedAt(element)?.contains(element)) return true;
     const selection = document.getSelection();
     if (selection && !selection.isCollapsed && selection.containsNode(element, true)) return true;
     const active = document.activeElement;
@@ -57,6 +68,7 @@ function flush() {
             continue;
         }
         waiting.delete(element);
+        left.delete(element);
         refresh(element, answers);
     }
     if (isEarly) gather(PAUSE_MS);
@@ -96,11 +108,20 @@ function swap(element, html) {
     const parsed = new DOMParser().parseFromString(wrapRow(html), "text/html");
     const fresh = parsed.getElementById(element.id) ?? parsed.querySelector(`[data-region="${CSS.escape(element.dataset.region)}"]`);
     if (!fresh || !element.isConnected) return;
-    if (isHeld(element)) {
+    const pointedAt = findPointedAt(element);
+    const counterpart = pointedAt && element.contains(pointedAt) ? findCounterpart(element, fresh, pointedAt) : null;
+    if (isHeld(element) || (pointedAt && !counterpart)) {
         waiting.add(element);
+        if (pointedAt) left.set(element, pointedAt);
         return;
     }
-    const marks = new Set([...morph(element, fresh)].map((node) => node.closest("[data-row]") ?? node.closest("[data-region]") ?? node));
+    if (counterpart && morph(pointedAt.cloneNode(true), counterpart).size) {
+        waiting.add(element);
+        left.set(element, pointedAt);
+    }
+    const top = pointedAt?.getBoundingClientRect().top;
+    const marks = new Set([...morph(element, fresh, pointedAt)].map((node) => node.closest("[data-row]") ?? node.closest("[data-region]") ?? node));
+    if (pointedAt) window.scrollBy({ top: pointedAt.getBoundingClientRect().top - top, behavior: "instant" });
     element.dispatchEvent(new CustomEvent("jobctrl:swapped", { bubbles: true }));
     for (const node of marks) mark(node, element);
 }
@@ -153,7 +174,9 @@ function open() {
     source.addEventListener("nudge", (event) => {
         const stale = new Set(JSON.parse(event.data).regions);
         for (const element of regions()) {
-            if (names(element).some((name) => stale.has(name))) waiting.add(element);
+            if (!names(element).some((name) => stale.has(name))) continue;
+            waiting.add(element);
+            left.delete(element);
         }
         gather();
     });

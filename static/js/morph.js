@@ -7,18 +7,28 @@ const isKept = (from, to) =>
 
 const isSame = (from, to) => from.nodeType === to.nodeType && from.nodeName === to.nodeName && (from.id || "") === (to.id || "");
 
+// Classes that scripts set; the server knows nothing of them.
+const OWN_CLASSES = ["is-active", "changed"];
+
+function joinClasses(from, wanted) {
+    return [wanted, ...OWN_CLASSES.filter((name) => from.classList.contains(name))].filter(Boolean).join(" ");
+}
+
 function copyAttributes(from, to) {
     let differs = false;
+    const classes = joinClasses(from, to.getAttribute("class") ?? "");
+    if (classes !== (from.getAttribute("class") ?? "")) {
+        from.setAttribute("class", classes);
+        differs = true;
+    }
     const stays = (name) => name === "open" && (from.localName === "details" || from.localName === "dialog");
     for (const { name, value } of to.attributes) {
-        if (stays(name) || from.getAttribute(name) === value) continue;
+        if (name === "class" || stays(name) || from.getAttribute(name) === value) continue;
         from.setAttribute(name, value);
         differs = true;
     }
     for (const { name } of [...from.attributes]) {
-        if (to.hasAttribute(name) || stays(name)) continue;
-        if (name === "class") from.removeAttribute(name);
-        else if (!name.startsWith("data-utc")) from.removeAttribute(name);
+        if (name !== "class" && !to.hasAttribute(name) && !stays(name)) from.removeAttribute(name);
     }
     return differs;
 }
@@ -29,7 +39,7 @@ function findMatch(parent, from, to) {
     return null;
 }
 
-function copyChildren(from, to, changed) {
+function copyChildren(from, to, changed, keep) {
     let current = from.firstChild;
     let differs = false;
     for (const wanted of [...to.childNodes]) {
@@ -43,7 +53,7 @@ function copyChildren(from, to, changed) {
         }
         if (match !== current) from.insertBefore(match, current);
         else current = current.nextSibling;
-        if (match.nodeType === Node.ELEMENT_NODE) copy(match, wanted, changed);
+        if (match.nodeType === Node.ELEMENT_NODE) copy(match, wanted, changed, keep);
         else if (match.textContent !== wanted.textContent) {
             differs ||= match.textContent.trim() !== wanted.textContent.trim();
             match.textContent = wanted.textContent;
@@ -58,15 +68,32 @@ function copyChildren(from, to, changed) {
     return differs;
 }
 
-function copy(from, to, changed) {
-    if (isKept(from, to)) return;
+function copy(from, to, changed, keep) {
+    if (from === keep || isKept(from, to)) return;
     const attributes = copyAttributes(from, to);
-    const text = copyChildren(from, to, changed);
+    const text = copyChildren(from, to, changed, keep);
     if (attributes || text) changed.add(from);
 }
 
-export function morph(from, to) {
+export function morph(from, to, keep = null) {
     const changed = new Set();
-    copy(from, to, changed);
+    copy(from, to, changed, keep);
     return changed;
+}
+
+// What `part` of `from` becomes in `to`, or null when it would go or be moved by what stands before it.
+export function findCounterpart(from, to, part) {
+    const chain = [];
+    for (let node = part; node !== from; node = node.parentElement) chain.unshift(node);
+    let here = from;
+    let there = to;
+    for (const node of chain) {
+        const before = [...here.children];
+        const wanted = [...there.children];
+        const at = before.indexOf(node);
+        if (before.slice(0, at + 1).some((child, index) => !wanted[index] || !isSame(child, wanted[index]))) return null;
+        here = node;
+        there = wanted[at];
+    }
+    return there;
 }
