@@ -59,10 +59,7 @@ class Home:
             probe.write_bytes(b"jobctrl")
             probe.unlink()
         except OSError as error:
-            raise HomeUnusable(
-                f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}). "
-                "Make it writable for this user, or set JOBCTRL_HOME to another folder."
-            ) from error
+            raise self._refuse(error) from error
 
     def read_secret_key(self) -> str:
         """The generated key, made on first use and readable by its owner only."""
@@ -70,6 +67,8 @@ class Home:
             return self.secret_key_file.read_text(encoding="ascii").strip()
         except FileNotFoundError:
             self.create()
+        except OSError as error:
+            raise self._refuse(error) from error
         key = secrets.token_urlsafe(48)
         try:
             descriptor = os.open(self.secret_key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -78,3 +77,9 @@ class Home:
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(key)
         return key
+
+    def _refuse(self, error: OSError) -> HomeUnusable:
+        return HomeUnusable(
+            f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}). "
+            "Make it writable for this user, or set JOBCTRL_HOME to another folder."
+        )
