@@ -80,7 +80,10 @@ def _wrap(function: Callable[..., Any], slots: SlotCounter, beat_seconds: float)
 
 @contextmanager
 def _beating(seconds: float) -> Iterator[None]:
-    """Heartbeat from a helper thread: a long call must not look like a dead worker."""
+    """Heartbeat from a helper thread: a long call must not look like a dead worker.
+
+    The first beat comes after an interval: most activities end before it, and each beat costs the server a write.
+    """
     stop = threading.Event()
     context = contextvars.copy_context()
 
@@ -88,7 +91,6 @@ def _beating(seconds: float) -> Iterator[None]:
         while not stop.wait(seconds):
             activity.heartbeat()
 
-    activity.heartbeat()
     thread = threading.Thread(target=context.run, args=(beat,), name="activity-heartbeat", daemon=True)
     thread.start()
     try:
