@@ -117,7 +117,7 @@ def tab(chromium: Any, board: tuple[Board, str]) -> Iterator[Page]:
     tab.goto(board[1])
     tab.locator("[data-connection]", has_text="Live").wait_for()
     tab.mouse.move(2, 700)
-    yield page
+    yield tab
     tab.close()
 
 
