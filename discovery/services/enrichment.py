@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from discovery.confidence import is_quarantined, rate_confidence
@@ -113,16 +114,14 @@ def propose_duplicates(job: Job, snapshot: PostingContentSnapshot) -> None:
 
 
 def find_near_jobs(job: Job, snapshot: PostingContentSnapshot) -> list[Near]:
-    """Equal description 1.0, equal application URL 0.95, near-equal words of a namesake; bounded index lookups."""
+    """Equal description 1.0, equal application URL 0.95, near-equal words of a namesake. At most 20, by index."""
     found: dict[UUID, Near] = {}
     others = PostingContentSnapshot.objects.exclude(job_id=job.id)
     if snapshot.description_hash:
-        for job_id in others.filter(description_hash=snapshot.description_hash).values_list("job_id", flat=True)[
-            :NEAR_LIMIT
-        ]:
+        for job_id in _list_jobs(others.filter(description_hash=snapshot.description_hash)):
             found.setdefault(job_id, Near(job_id, "equal_description", 1.0))
     if snapshot.apply_url_key:
-        for job_id in others.filter(apply_url_key=snapshot.apply_url_key).values_list("job_id", flat=True)[:NEAR_LIMIT]:
+        for job_id in _list_jobs(others.filter(apply_url_key=snapshot.apply_url_key)):
             found.setdefault(job_id, Near(job_id, "equal_application_url", 0.95))
     if job.company_key and job.title_key:
         namesakes = Job.objects.filter(company_key=job.company_key, title_key=job.title_key).exclude(id=job.id)
@@ -131,4 +130,9 @@ def find_near_jobs(job: Job, snapshot: PostingContentSnapshot) -> list[Near]:
             similarity = token_jaccard(snapshot.description, other.description)
             if similarity >= NEAR_SIMILARITY:
                 found.setdefault(other.job_id, Near(other.job_id, "similar_description", round(similarity, 3)))
-    return list(found.values())
+    return list(found.values())[:NEAR_LIMIT]
+
+
+def _list_jobs(snapshots: QuerySet[PostingContentSnapshot]) -> list[UUID]:
+    """Jobs, not snapshots: one that was enriched often hides no other."""
+    return list(snapshots.order_by("job_id").values_list("job_id", flat=True).distinct()[:NEAR_LIMIT])

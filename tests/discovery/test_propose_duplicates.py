@@ -4,9 +4,12 @@ from uuid import UUID
 
 import pytest
 
-from discovery.contracts import Posting
+from discovery.contracts import ActiveState, ContentTier, PageContent, Posting
 from discovery.models import DuplicateCandidate, Job
+from discovery.services import enrichment
+from discovery.services.enrichment import save_snapshot
 from operations.contracts import StageName
+from operations.database import writer
 from operations.models import JobListProjection
 from operations.services.stages import reset_stages
 from tests.discovery.cast import AGENCY_COPY, BACKEND, BERLIN, DUTIES, add_job, list_events, work
@@ -103,13 +106,32 @@ def test_it_proposes_a_pair_once_however_often_it_is_seen(assert_rebuild_matches
     assert_rebuild_matches()
 
 
-def test_it_bounds_what_one_posting_can_propose(assert_rebuild_matches: Check) -> None:
+def test_it_bounds_what_one_posting_can_propose(monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Check) -> None:
+    monkeypatch.setattr(enrichment, "NEAR_LIMIT", 3)
     copies = [
         replace(AGENCY_COPY, external_id=str(number), apply_url=f"https://jobs.example.org/{number}")
-        for number in range(24)
+        for number in range(6)
     ]
     enrich(*copies)
 
-    newest = Job.objects.get(external_id="23").id
-    assert sum(newest in pair for pair, *_ in read_proposals()) == 20
+    newest = Job.objects.get(external_id="5").id
+    assert sum(newest in pair for pair, *_ in read_proposals()) == 3
+    assert_rebuild_matches()
+
+
+def test_it_lets_no_often_enriched_job_hide_another(
+    monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Check
+) -> None:
+    monkeypatch.setattr(enrichment, "NEAR_LIMIT", 3)
+    first, second = enrich(BACKEND, AGENCY_COPY)
+    content = PageContent(ContentTier.SOURCE_PAYLOAD, description=DUTIES, active=ActiveState.ACTIVE)
+    for job_id in (first, second):
+        for _ in range(4):
+            with writer():
+                save_snapshot(Job.objects.get(id=job_id), content)
+
+    [third] = enrich(replace(AGENCY_COPY, external_id="10", apply_url=""))
+
+    pairs = [pair for pair, *_ in read_proposals()]
+    assert {first, third} in pairs and {second, third} in pairs
     assert_rebuild_matches()
