@@ -40,7 +40,8 @@ def read_score_panel(job_id: UUID) -> dict[str, Any] | None:
         "summary": score.report.summary,
         "warnings": [WARNINGS.get(code, code.replace("_", " ")) for code in find_posting_warnings(job_id)],
         "items": [describe_item(item, evidence) for item in items],
-        "gaps": sum(item.fit in (Fit.MISSING, Fit.BLOCKED) for item in items),
+        "shown": sum(item.fit in (Fit.DIRECT, Fit.STRONG) for item in items),
+        "asked": sum(item.fit is not Fit.NOT_ASSESSED for item in items),
     }
 
 

@@ -7,12 +7,14 @@ from uuid import UUID
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
+from operations.contracts import StepKind
 from operations.eventlog.log import read_head
 from operations.listing.paging import PAGE_SIZE, Page, QueryReader, read_page
 from operations.models import JobEventRow
 
 ORDER = ("id",)
 TEXT_WINDOW = 5000
+LIFECYCLE = "lifecycle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class EventFilter:
     run_id: str = ""
     workflow_id: str = ""
     text: str = ""
+    family: str = ""  # LIFECYCLE = only what a run does as a whole
 
 
 def read_event_filter(params: Mapping[str, str]) -> EventFilter:
@@ -50,6 +53,8 @@ def list_events(wanted: EventFilter, *, cursor: str = "", limit: int = PAGE_SIZE
         rows = rows.filter(run_id=wanted.run_id)
     if wanted.workflow_id:
         rows = rows.filter(workflow_id=wanted.workflow_id)
+    if wanted.family == LIFECYCLE:
+        rows = rows.filter(job_id__isnull=True).exclude(payload__kind=StepKind.PDF_RENDER)
     if wanted.text:
         rows = rows.filter(id__gt=read_head() - TEXT_WINDOW)
         rows = rows.annotate(payload_text=Cast("payload", TextField())).filter(payload_text__icontains=wanted.text)

@@ -1,5 +1,6 @@
 """One workflow run: how it went, what it was asked, and cancel."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -10,12 +11,12 @@ from django.views.decorators.http import require_GET, require_POST
 from operations import queries
 from operations.contracts import ExecutionRef
 from operations.errors import OperationsError
-from operations.listing.events import EventFilter, list_events
-from operations.models import WorkflowRunProjection
+from operations.listing.events import LIFECYCLE, EventFilter, list_events
+from operations.models import JobEventRow, WorkflowRunProjection
 from operations.services.cancellation import cancel_run
 from operations.views.confirming import ask_first
 from operations.views.runs import measure
-from operations.wording import describe_event, describe_run, describe_steps
+from operations.wording import describe_event, describe_facts, describe_run, describe_steps
 
 SHOWN_EVENTS = 200
 
@@ -32,7 +33,7 @@ def show_run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
     ref = ExecutionRef(run.tenant_id, run.workflow_id, run.run_id)
-    events = list_events(EventFilter(run_id=run.run_id), limit=SHOWN_EVENTS).rows
+    events = list_lifecycle(run)
     job = queries.find_job(run.job_id) if run.job_id else None
     return {
         "run": run,
@@ -50,10 +51,16 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         "plans": queries.count_plans(ref) if run.workflow_type == "DiscoverWorkflow" else {},
         "events": [{"row": row, "says": describe_event(row.event_type, row.payload)} for row in reversed(events)],
         "is_cut": len(events) == SHOWN_EVENTS,
-        "summary": sorted(run.summary_json.items()),
-        "result": sorted((name, value) for name, value in run.result_json.items() if value not in ("", "0")),
+        "summary": describe_facts(run.summary_json),
+        "result": describe_facts(run.result_json),
         "temporal_url": queries.find_temporal_url(run.workflow_id, run.run_id),
     }
+
+
+def list_lifecycle(run: WorkflowRunProjection) -> Sequence[JobEventRow]:
+    """A run's own story, newest first: what it does job by job is on the jobs' pages, unless it is about one job."""
+    about = "" if run.job_id else LIFECYCLE
+    return list_events(EventFilter(run_id=run.run_id, family=about), limit=SHOWN_EVENTS).rows
 
 
 @require_POST

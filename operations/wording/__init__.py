@@ -2,6 +2,7 @@
 
 from operations.wording.codes import Reason, describe_code
 from operations.wording.events import describe_event
+from operations.wording.facts import describe_facts
 from operations.wording.jobs import describe_job
 from operations.wording.quantities import count_of, describe_money, describe_seconds
 from operations.wording.runs import describe_run, name_workflow
@@ -19,6 +20,7 @@ __all__ = [
     "count_of",
     "describe_code",
     "describe_event",
+    "describe_facts",
     "describe_job",
     "describe_money",
     "describe_run",
