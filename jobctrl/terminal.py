@@ -21,6 +21,14 @@ class Terminal:
         if self.is_live and self.shown:
             self.stream.write("")
 
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        if self.is_live and self.shown:
+            self.stream.write("")
+        self.stream.write(line)
+        self.stream.flush()
+        self.shown = ""
+
     def show(self, line: str) -> None:
         if line == self.shown:
             return

@@ -12,3 +12,8 @@ urlpatterns = [
     path("v1/", include("jobctrl.api_urls")),
     *(path("", include(f"{app}.urls")) for app in APPS if find_spec(f"{app}.urls")),
 ]
+
+handler400 = "operations.access.error_pages.answer_bad_request"
+handler403 = "operations.access.error_pages.answer_forbidden"
+handler404 = "operations.access.error_pages.answer_missing"
+handler500 = "operations.access.error_pages.answer_broken"

@@ -30,7 +30,7 @@ class Command(BaseCommand):
     help = "The main job over bundled sample boards and a sample profile, in a throw-away workspace."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--headless", action="store_true", help="exit when done")
+        parser.add_argument("--headless", action="store_true", help="no web app; exit when done")
         parser.add_argument("--json", action="store_true", help="one JSON line on standard output")
         parser.add_argument("--home", help="the workspace to use instead of a fresh temporary folder")
         parser.add_argument("--in-workspace", type=float, help="internal: this process has the demo's workspace")
@@ -38,8 +38,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["in_workspace"] is None:
             sys.exit(run_apart(options["home"], sys.argv[2:]))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             summary = self.run(options)
+        except KeyboardInterrupt:
+            self.stderr.write("Stopped.")
+            sys.exit(130)
         except HomeUnusable as error:
             raise CommandError(str(error)) from None
         except OperationsError as error:
@@ -50,7 +54,6 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Work, report, and unless headless leave the web app open on the results until Ctrl-C."""
         from discovery.services.profiles import import_profile
         from discovery.services.sources import register_bundled_sources
         from discovery.services.starts import start_discovery
@@ -58,39 +61,29 @@ class Command(BaseCommand):
         from operations.contracts import ExecutionRef
         from operations.processes.product import run_product
 
-        headless = options["headless"]
-        with Terminal(self.stderr) as terminal, run_product(announce=terminal.show, with_web=not headless) as product:
+        stays_open = not options["headless"]
+        with Terminal(self.stderr) as terminal, run_product(announce=terminal.show, with_web=stays_open) as product:
             import_profile((settings.BASE_DIR / "discovery" / "sample_profile.json").read_bytes())
             register_bundled_sources()
             run = start_discovery()
+            if stays_open:
+                terminal.say(f"Watch it (sign in once): {product.create_sign_in_link(target=f'/runs/{run.run_id}/')}")
             ref = ExecutionRef(settings.TENANT_ID, run.workflow_id, run.run_id)
             end = follow_discovery(ref, show=terminal.show, timeout_seconds=TIMEOUT_SECONDS)
-            if not headless:
-                summary = summarise(ref, end.status, end.unfinished, options["in_workspace"])
-                self.report(summary, as_json=options["json"])
-                self.stay_open(product)
-            terminal.show("stopping")
-        if headless:
             summary = summarise(ref, end.status, end.unfinished, options["in_workspace"])
             self.report(summary, as_json=options["json"])
+            if stays_open:
+                terminal.say(f"The results: {product.create_sign_in_link(target='/jobs/')}")
+                terminal.say("Ctrl-C stops everything.")
+                product.supervisor.wait()
         return summary
-
-    def stay_open(self, product: "Product") -> None:
-        """Until Ctrl-C; the link goes where progress goes, so that standard output keeps the summary alone."""
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.default_int_handler)
-        link = product.create_sign_in_link(target="/jobs/")
-        self.stderr.write(f"\nThe results are open at {link}", lambda line: line)
-        self.stderr.write("The link signs you in once, within ten minutes. Ctrl-C stops everything.", lambda line: line)
-        with contextlib.suppress(KeyboardInterrupt):
-            product.supervisor.wait()
 
     def report(self, summary: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(summary))
+            self.stdout.flush()
         else:
             self.print_results(summary)
-        self.stdout.flush()
 
     def print_results(self, summary: dict[str, Any]) -> None:
         from materials.queries import list_artifacts
@@ -103,7 +96,8 @@ class Command(BaseCommand):
             f"{summary['tailored']} worth applying to; {summary['pdfs']} have documents. {summary['seconds']:.0f} s.\n"
         )
         for job in jobs:
-            self.stdout.write(f"{job['fit_score']:>3}  {job['title']}, {job['company']} ({job['location']})")
+            place = f" ({job['location']})" if job["location"] else ""
+            self.stdout.write(f"{job['fit_score']:>3}  {job['title']}, {job['company']}{place}")
             for kind in ("resume_pdf", "letter_pdf"):
                 if file := files.get((job["job_id"], kind)):
                     self.stdout.write(f"       {settings.JOBCTRL_HOME.artifacts / file.relative_path}")
@@ -115,6 +109,7 @@ def run_apart(home: str | None, arguments: list[str]) -> int:
     root = Path(home).expanduser().resolve() if home else Path(tempfile.mkdtemp(prefix="jobctrl-demo-"))
     environment = {name: value for name, value in os.environ.items() if name not in OWN_SETTINGS}
     environment |= {"JOBCTRL_HOME": str(root), "JOBCTRL_TEMPORAL_PORT": "0", "LOG_LEVEL": "WARNING"}
+    environment |= {"JOBCTRL_WEB_ADDRESS": "127.0.0.1:0", "ALLOWED_HOSTS": ""}
     environment |= {"JOBCTRL_WEB_ADDRESS": "127.0.0.1:0"}
     # Empty values win over a .env file, which a missing one would not.
     environment |= {"TEMPORAL_ADDRESS": "", "DATABASE_URL": f"sqlite:///{root / 'jobctrl.db'}"}
