@@ -92,16 +92,18 @@ class EventStream:
     async def _follow(self, tailer: Tailer) -> AsyncIterator[bytes]:
         timers = Timers(time.monotonic())
         ends_at = time.monotonic() + LIFE_SECONDS
+        # A long backlog may be read at any pace; a client that has fallen behind later may not.
+        patience = stall = settings.JOBCTRL_STREAM_STALL_SECONDS
         while time.monotonic() < ends_at:
             # Storage first: a page of it is also how a queue that has overflowed is made up for.
             while self.last_id < (until := tailer.position):
+                if self.sent_in >= patience:
+                    yield render_reset("slow_client")
+                    return
                 if chunk := await self._catch_up(until):
                     yield chunk
                 if chunk := timers.render_due(time.monotonic(), self.last_id):
                     yield chunk
-                if self.sent_in >= settings.JOBCTRL_STREAM_STALL_SECONDS:
-                    yield render_reset("slow_client")
-                    return
             has_overflowed = False
             while not has_overflowed and time.monotonic() < ends_at:
                 await self._wait_until(timers.get_next())
@@ -110,7 +112,9 @@ class EventStream:
                 if is_kicked:
                     return
                 chunk = self._render(items)
-                if self.sent_in >= (SLOW_SECONDS if has_overflowed else settings.JOBCTRL_STREAM_STALL_SECONDS):
+                if has_overflowed:
+                    patience = SLOW_SECONDS
+                if self.sent_in >= (patience if has_overflowed else stall):
                     yield chunk + render_reset("slow_client")
                     return
                 if not has_overflowed:
