@@ -1,18 +1,22 @@
 """The cast of discovery's database tests: two employers, an agency, their openings and the runs that see them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from pytest_django import Settings
 
-from discovery.contracts import PageContent, Posting, WorkMode
-from discovery.models import Job
+from discovery.contracts import Posting, WorkMode
+from discovery.models import Job, PostingContentSnapshot
 from discovery.services.postings import Acceptance, record_postings
 from operations.contracts import ExecutionRef, StageName, StageReport
 from operations.models import JobEventRow, JobStageState
 from operations.stage_engine import Owner, StageContext, work_job
+from tests.boardserver import BoardServer, reply_html
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -54,6 +58,9 @@ AGENCY_COPY = replace(
     url="https://jobs.example.org/staffing-co/9",
     apply_url="https://jobs.example.org/staffing-co/9/apply",
 )
+
+PATH = "/northwind/jobs/R-1"
+READABLE = "<p>" + "</p><p>".join(DUTIES.splitlines() * 2) + "</p>"
 
 FIRST_RUN = ExecutionRef("local", "discover-local", "run-1")
 SECOND_RUN = ExecutionRef("local", "discover-local", "run-2")
@@ -116,8 +123,22 @@ def read_log_head() -> int:
     return JobEventRow.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
-def describe(content: PageContent) -> tuple[str, str, int]:
-    return content.tier, content.active, len(content.description)
+@contextmanager
+def serving_pages(settings: Settings) -> Iterator[BoardServer]:
+    """A site with Northwind's page; nothing but its address is allowed beyond the public web."""
+    with BoardServer() as server:
+        settings.JOBCTRL_ALLOW_PRIVATE_HOSTS = [server.host_port]
+        server.set_route(PATH, reply_html(f"<html><title>Backend Engineer</title><body>{READABLE}</body></html>"))
+        yield server
+
+
+def on_page(pages: BoardServer, *, description: str = "") -> Posting:
+    """Northwind's opening whose page is on loopback and whose board says little about it."""
+    return replace(BACKEND, url=pages.url + PATH, apply_url="", description=description)
+
+
+def read_snapshots(job_id: UUID) -> list[PostingContentSnapshot]:
+    return list(PostingContentSnapshot.objects.filter(job_id=job_id).order_by("version"))
 
 
 def work_through(job_id: UUID, *stages: str, run: str = "run-1", ref: ExecutionRef | None = None) -> None:
