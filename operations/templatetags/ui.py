@@ -111,9 +111,11 @@ def counted(number: int, noun: str) -> str:
 
 
 @register.filter
-def grouped(number: int | None) -> str:
-    """``1,204``; a dash when it is not known."""
-    return "–" if number is None else f"{number:,}"
+def grouped(number: int | str | None) -> str:
+    """``1,204``; a dash when it is not known; a text stays as it is."""
+    if number is None:
+        return "–"
+    return number if isinstance(number, str) else f"{number:,}"
 
 
 # --- states ------------------------------------------------------------------------------------
