@@ -20,7 +20,7 @@ from operations.contracts import BatchReport, ErrorCode, ExecutionRef, StageBatc
 
 with workflow.unsafe.imports_passed_through():
     from operations import policies
-from operations.envelope import Ending, read_execution_ref, run_enveloped
+from operations.envelope import Ending, read_execution_ref, run_enveloped, write_control
 
 
 @workflow.defn(name="DiscoverWorkflow")
@@ -42,7 +42,7 @@ class DiscoverWorkflow:
             canceled = is_cancelled_exception(error)
             if canceled or isinstance(error, Exception):
                 code = "canceled" if canceled else _read_code(error)
-                await asyncio.shield(self._record_end(ref, code, {}))
+                await self._record_end(ref, code, {})
             raise
         await self._record_end(ref, failure.type or "" if failure else "", result.counts)
         return result, Ending({name: str(value) for name, value in sorted(result.counts.items())}, failure)
@@ -104,9 +104,7 @@ class DiscoverWorkflow:
         return counts, failure
 
     async def _record_end(self, ref: ExecutionRef, code: str, counts: dict[str, int]) -> None:
-        await workflow.execute_local_activity(
-            "record_discovery_end", DiscoveryEnd(ref, code, counts), **policies.CONTROL
-        )
+        await write_control("record_discovery_end", DiscoveryEnd(ref, code, counts))
 
 
 def _to_failure(family: str, error: ActivityError) -> ApplicationError:

@@ -43,11 +43,10 @@ async def run_enveloped(
     workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
     """
     info = workflow.info()
-    await _control(
-        "record_workflow_started",
-        WorkflowStart(info.workflow_id, info.run_id, info.workflow_type, summary, info.continued_run_id or ""),
-    )
+    begin = WorkflowStart(info.workflow_id, info.run_id, info.workflow_type, summary, info.continued_run_id or "")
     try:
+        if await write_control("record_workflow_started", begin):
+            raise asyncio.CancelledError
         result, ending = await body()
     except BaseException as error:
         if not isinstance(error, Exception | asyncio.CancelledError):
@@ -87,12 +86,24 @@ async def _record_end(
         reason_code=reason_code,
         result=facts or {},
     )
-    # A canceled run must still record its end, so the write is shielded from the cancellation.
-    await asyncio.shield(_control("record_workflow_outcome", outcome))
+    # A cancellation that comes now is too late: what is recorded is also what Temporal says.
+    await write_control("record_workflow_outcome", outcome)
 
 
-async def _control(name: str, argument: WorkflowStart | WorkflowOutcome) -> None:
-    await workflow.execute_local_activity(name, argument, **policies.CONTROL)
+async def write_control(name: str, argument: object) -> bool:
+    """Run one control write to its end, come what may; true where a cancellation came meanwhile.
+
+    Left to itself the cancellation would end the run with the write still out, or never made.
+    """
+    writing = asyncio.ensure_future(workflow.execute_local_activity(name, argument, **policies.CONTROL))
+    canceled = False
+    while not writing.done():
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            canceled = True
+    await writing
+    return canceled
 
 
-__all__ = ["CancelledError", "Ending", "read_execution_ref", "run_enveloped"]
+__all__ = ["CancelledError", "Ending", "read_execution_ref", "run_enveloped", "write_control"]

@@ -1,0 +1,139 @@
+"""Every registered workflow in the SDK's sandbox: its ends, its failures, its cancellation and its replay."""
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio import workflow
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
+from temporalio.exceptions import ApplicationError, CancelledError
+from temporalio.worker import Replayer
+
+from operations.contracts import ErrorCode, RunStatus
+from operations.registration import collect_workflows
+from tests.operations.workflow_runs import INPUTS, Stubs, describe_ends, serving, start
+from tests.temporal import TemporalServer, running_temporal
+
+pytestmark = pytest.mark.temporal
+
+HISTORIES = Path(__file__).resolve().parents[1] / "histories"
+SECONDS = 30.0
+
+CALLS = {
+    "DiscoverWorkflow": ["plan_sources", "crawl_source_family", "crawl_source_family", "enrich_jobs",
+                         "fan_out_preparations", "record_discovery_end"],
+    "JobPreparationWorkflow": ["score_job", "tailor_job", "cover_job", "pdf_job"],
+    "JobPipelineWorkflow": ["select_jobs", "pdf_job", "pdf_job"],
+}  # fmt: skip
+#: What makes each body raise a plain exception.
+BROKEN: dict[str, dict[str, Any]] = {
+    "DiscoverWorkflow": {},  # a plan of -1 families at once
+    "JobPreparationWorkflow": {"steps": ("polish",)},
+    "JobPipelineWorkflow": {"stage": "polish"},
+}
+#: The activity in which each is when it is canceled.
+LONG_WORK = {"DiscoverWorkflow": "crawl_source_family", "JobPreparationWorkflow": "tailor_job",
+             "JobPipelineWorkflow": "pdf_job"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
+    with running_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db") as started:
+        yield started
+
+
+@asynccontextmanager
+async def connected(server: TemporalServer) -> AsyncIterator[Client]:
+    async with asyncio.timeout(SECONDS):
+        yield await Client.connect(server.address, identity="recorder")
+
+
+def test_every_registered_workflow_is_tried_here() -> None:
+    names = {definition.name for cls in collect_workflows() if (definition := workflow._Definition.from_class(cls))}
+    assert names == INPUTS.keys() == CALLS.keys() == BROKEN.keys() == LONG_WORK.keys()
+    assert {path.stem for path in HISTORIES.glob("*.json")} == names
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_it_runs_between_its_two_control_writes_and_replays(server: TemporalServer, name: str) -> None:
+    async def run() -> None:
+        stubs = Stubs()
+        async with connected(server) as client:
+            async with serving(client, stubs):
+                handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+                await handle.result()
+            history = await handle.fetch_history()
+        assert stubs.calls == ["record_workflow_started", *CALLS[name], "record_workflow_outcome"]
+        assert describe_ends(stubs) == [(RunStatus.SUCCEEDED, "")]
+        await replay(history)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_plain_exception_ends_the_run_once_as_internal(server: TemporalServer, name: str) -> None:
+    async def run() -> None:
+        stubs = Stubs(parallel=-1)
+        async with connected(server) as client, serving(client, stubs):
+            handle = await start(client, name, dataclasses.replace(INPUTS[name], **BROKEN[name]), run=uuid4().hex)
+            failure = await read_failure(handle)
+            kinds = [event["eventType"] for event in json.loads((await handle.fetch_history()).to_json())["events"]]
+        assert isinstance(failure, ApplicationError)
+        assert (failure.type, failure.non_retryable) == (ErrorCode.INTERNAL, True)
+        assert describe_ends(stubs) == [(RunStatus.FAILED, ErrorCode.INTERNAL)]
+        assert "EVENT_TYPE_WORKFLOW_TASK_FAILED" not in kinds
+        assert [end.error_code for end in stubs.ends] == ([ErrorCode.INTERNAL] if name == "DiscoverWorkflow" else [])
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_cancellation_in_the_middle_is_recorded_once(server: TemporalServer, name: str) -> None:
+    async def run() -> None:
+        stubs = Stubs(block=LONG_WORK[name])
+        async with connected(server) as client, serving(client, stubs):
+            handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+            await stubs.blocked.wait()
+            await handle.cancel()
+            assert isinstance(await read_failure(handle), CancelledError)
+        assert describe_ends(stubs) == [(RunStatus.CANCELED, "")]
+        assert [end.error_code for end in stubs.ends] == (["canceled"] if name == "DiscoverWorkflow" else [])
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_run_canceled_before_any_worker_saw_it_has_its_start_and_one_end(server: TemporalServer, name: str) -> None:
+    async def run() -> None:
+        stubs = Stubs()
+        async with connected(server) as client:
+            handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+            await handle.cancel()
+            async with serving(client, stubs):
+                assert isinstance(await read_failure(handle), CancelledError)
+        assert stubs.calls == ["record_workflow_started", "record_workflow_outcome"]
+        assert describe_ends(stubs) == [(RunStatus.CANCELED, "")]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.json")), ids=lambda path: path.stem)
+def test_a_stored_history_still_replays(path: Path) -> None:
+    """After a change that breaks this, patch the workflow or record anew: python -m tests.histories (see CONTRIBUTING)."""
+    asyncio.run(replay(WorkflowHistory.from_json(path.stem, path.read_text(encoding="utf-8"))))
+
+
+async def replay(history: WorkflowHistory) -> None:
+    await Replayer(workflows=collect_workflows()).replay_workflow(history)
+
+
+async def read_failure(handle: WorkflowHandle[Any, Any]) -> BaseException | None:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await handle.result()
+    return caught.value.cause

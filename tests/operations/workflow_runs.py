@@ -1,0 +1,141 @@
+"""Registered workflows in the SDK's sandbox, over stub activities that have the real names."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from temporalio import activity
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import Worker
+
+from discovery.contracts import (
+    DiscoverInput,
+    DiscoveryEnd,
+    DiscoveryPlan,
+    FamilyInput,
+    FamilyReport,
+    FanoutInput,
+    FanoutReport,
+    PlanInput,
+)
+from operations.contracts import (
+    BatchReport,
+    PipelineInput,
+    PreparationInput,
+    RunStatus,
+    StageBatchInput,
+    StageJobInput,
+    StageReport,
+    StageState,
+    WorkflowOutcome,
+    WorkflowStart,
+)
+from operations.registration import collect_workflows
+
+JOB = str(UUID(int=7))
+WORKSPACE = "0" * 64
+QUEUE = "jobctrl-local-00000000"
+
+#: One ordinary input for every registered workflow; a test requires that none is missing.
+INPUTS: dict[str, Any] = {
+    "DiscoverWorkflow": DiscoverInput(1, WORKSPACE),
+    "JobPreparationWorkflow": PreparationInput(JOB, "0" * 32, 1, WORKSPACE),
+    "JobPipelineWorkflow": PipelineInput("pdf", 1, WORKSPACE),
+}
+
+
+@dataclass
+class Stubs:
+    """What the stubs were asked, and how they answer. ``block`` names the activity that never ends by itself."""
+
+    block: str = ""
+    parallel: int = 2
+    calls: list[str] = field(default_factory=list)
+    outcomes: list[WorkflowOutcome] = field(default_factory=list)
+    ends: list[DiscoveryEnd] = field(default_factory=list)
+    blocked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def note(self, name: str) -> None:
+        self.calls.append(name)
+        if name == self.block:
+            self.blocked.set()
+            while True:
+                activity.heartbeat()
+                await asyncio.sleep(0.1)
+
+    def build(self) -> Sequence[Callable[..., Awaitable[Any]]]:
+        return [*self._build_control(), *self._build_discovery(), *self._build_stages()]
+
+    def _build_control(self) -> Sequence[Callable[..., Awaitable[Any]]]:
+        @activity.defn(name="record_workflow_started")
+        async def record_started(start: WorkflowStart) -> None:
+            self.calls.append("record_workflow_started")
+
+        @activity.defn(name="record_workflow_outcome")
+        async def record_outcome(outcome: WorkflowOutcome) -> None:
+            self.calls.append("record_workflow_outcome")
+            self.outcomes.append(outcome)
+
+        @activity.defn(name="record_discovery_end")
+        async def record_discovery_end(end: DiscoveryEnd) -> None:
+            self.calls.append("record_discovery_end")
+            self.ends.append(end)
+
+        return [record_started, record_outcome, record_discovery_end]
+
+    def _build_discovery(self) -> Sequence[Callable[..., Awaitable[Any]]]:
+        @activity.defn(name="plan_sources")
+        async def plan(given: PlanInput) -> DiscoveryPlan:
+            await self.note("plan_sources")
+            return DiscoveryPlan(("ats", "bundled"), self.parallel)
+
+        @activity.defn(name="crawl_source_family")
+        async def crawl(given: FamilyInput) -> FamilyReport:
+            await self.note("crawl_source_family")
+            return FamilyReport(given.family, {"postings": 2, "new": 2})
+
+        @activity.defn(name="enrich_jobs")
+        async def enrich(given: StageBatchInput) -> BatchReport:
+            await self.note("enrich_jobs")
+            return BatchReport("enrich", {"succeeded": 4})
+
+        @activity.defn(name="fan_out_preparations")
+        async def fan_out(given: FanoutInput) -> FanoutReport:
+            await self.note("fan_out_preparations")
+            return FanoutReport({"planned": 4, "started": 4})
+
+        return [plan, crawl, enrich, fan_out]
+
+    def _build_stages(self) -> Sequence[Callable[..., Awaitable[Any]]]:
+        @activity.defn(name="select_jobs")
+        async def select(stage: str, limit: int) -> list[str]:
+            await self.note("select_jobs")
+            return [JOB, str(UUID(int=8))]
+
+        return [select, *(self._build_stage(stage) for stage in ("score", "tailor", "cover", "pdf"))]
+
+    def _build_stage(self, stage: str) -> Callable[..., Awaitable[Any]]:
+        @activity.defn(name=f"{stage}_job")
+        async def work(given: StageJobInput) -> StageReport:
+            await self.note(f"{stage}_job")
+            return StageReport(given.job_id, stage, StageState.SUCCEEDED)
+
+        return work
+
+
+@asynccontextmanager
+async def serving(client: Client, stubs: Stubs) -> Any:
+    """A worker with every registered workflow, in the default sandbox."""
+    async with Worker(client, task_queue=QUEUE, workflows=collect_workflows(), activities=stubs.build()):
+        yield
+
+
+async def start(client: Client, name: str, argument: Any, *, run: str) -> WorkflowHandle[Any, Any]:
+    return await client.start_workflow(name, argument, id=f"{name}-{run}", task_queue=QUEUE)
+
+
+def describe_ends(stubs: Stubs) -> list[tuple[RunStatus, str]]:
+    return [(RunStatus(outcome.status), outcome.error_code) for outcome in stubs.outcomes]
