@@ -149,7 +149,9 @@ def ask_to_sign_in(request: HttpRequest) -> HttpResponse:
 
 def choose_local_path(target: str) -> str:
     """``target`` where it is a path of this site, else the dashboard."""
-    is_local = target.startswith("/") and url_has_allowed_host_and_scheme(target, allowed_hosts=None)
+    is_local = (
+        target.startswith("/") and target.isprintable() and url_has_allowed_host_and_scheme(target, allowed_hosts=None)
+    )
     return target if is_local and len(target) <= 2000 else "/"
 
 

@@ -69,12 +69,12 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False, with_
     check_free_space()
     with hold_workspace(home.root):
         announce(f"workspace: {home.root}")
+        web = choose_address(home.root, setting=settings.JOBCTRL_WEB_ADDRESS) if with_web else None
         call_command("migrate", interactive=False, verbosity=0)
         ensure_workspace()
         refuse_foreign_worker()
         prepare_access()
         connections.close_all()
-        web = choose_address(home.root, setting=settings.JOBCTRL_WEB_ADDRESS) if with_web else None
         address, parts = _choose_parts(home)
         if web is not None:
             parts.append(build_web_part(home, address=web, temporal_address=address))

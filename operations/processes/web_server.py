@@ -46,7 +46,7 @@ def parse_address(text: str) -> WebAddress:
     host, colon, port = text.strip().rpartition(":")
     if not colon or not (port.isascii() and port.isdigit()) or int(port[:6]) > 65535:
         raise BadAddress(
-            f"JOBCTRL_WEB_ADDRESS {text!r} is not an address: write it like 127.0.0.1:8420, port 0 = free."
+            f"JOBCTRL_WEB_ADDRESS {text!r} is not an address. Write it like 127.0.0.1:8420; port 0 takes a free one."
         )
     return WebAddress(host.strip("[]") or LOOPBACK, int(port))
 

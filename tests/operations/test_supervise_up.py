@@ -6,67 +6,29 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from operations.processes.ports import choose_free_port
 from operations.processes.temporal_server import is_serving
-from tests.postgres import own_database
 from tests.processes import is_process_alive, wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
-READY = "Everything is running"
+from tests.up import own_environment, read_pids, run_up, running_up
 
 pytestmark = pytest.mark.worker
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Of a workspace of its own, on the database that this run of the suite is about."""
-    with own_database(os.environ.get("DATABASE_URL", "")) as url:
-        chosen = {"JOBCTRL_HOME": str(tmp_path / "home"), "JOBCTRL_TEMPORAL_PORT": "0", "SECRET_KEY": "of-a-test"}
-        yield {**os.environ, **chosen, **({"DATABASE_URL": url} if url else {})}
-
-
-def build_command() -> list[str]:
-    return [sys.executable, str(ROOT / "manage.py"), "up"]
-
-
-@contextmanager
-def running_up(environment: dict[str, str]) -> Iterator[tuple["subprocess.Popen[str]", list[str]]]:
-    """The process and what it printed until everything was running."""
-    with subprocess.Popen(
-        build_command(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as up:
-        assert up.stdout is not None
-        lines = []
-        try:
-            for line in up.stdout:
-                lines.append(line.rstrip())
-                if line.startswith(READY):
-                    break
-            else:
-                pytest.fail("up ended before everything was running:\n" + "\n".join(lines))
-            yield up, lines
-        finally:
-            up.kill()
-
-
-def read_pids(lines: list[str]) -> list[int]:
-    return [int(pid) for line in lines for pid in re.findall(r"running.*\(pid (\d+)", line)]
-
-
-def run_up(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(build_command(), capture_output=True, text=True, env=environment, timeout=60, check=False)
+    with own_environment(tmp_path / "home") as chosen:
+        yield chosen
 
 
 def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path: Path) -> None:
     with running_up(environment) as (up, lines):
         pids = read_pids(lines)
-        assert [line.split(":")[0] for line in lines[:3]] == ["workspace", "temporal", "worker"]
-        assert len(pids) == 2
+        assert [line.split(":")[0] for line in lines[:4]] == ["workspace", "temporal", "worker", "web"]
+        assert len(pids) == 3
         assert all(map(is_process_alive, pids))
 
         second = run_up(environment)
@@ -77,7 +39,7 @@ def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path:
         up.send_signal(signal.SIGTERM)
         output, _ = up.communicate(timeout=60)
         assert up.returncode == 0
-        assert output.split("\n")[:3] == ["worker: stopped", "temporal: stopped", "Stopped."]
+        assert output.split("\n")[1:5] == ["web: stopped", "worker: stopped", "temporal: stopped", "Stopped."]
     assert not any(map(is_process_alive, pids))
     assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
 
@@ -86,23 +48,24 @@ def test_sigkill_leaves_no_process_and_it_starts_again(environment: dict[str, st
     with running_up(environment) as (up, lines):
         first = read_pids(lines)
         up.kill()
-    wait_until(lambda: not any(map(is_process_alive, first)), what="Temporal and the worker of the killed up are gone")
+    wait_until(lambda: not any(map(is_process_alive, first)), what="every part of the killed up is gone")
     with running_up(environment) as (up, lines):
         second = read_pids(lines)
         up.send_signal(signal.SIGINT)
         assert up.wait(60) == 0
-    assert len(second) == 2
+    assert len(second) == 3
     assert set(first).isdisjoint(second)
 
 
 def test_it_starts_a_killed_temporal_again_where_the_worker_looks_for_it(environment: dict[str, str]) -> None:
     with running_up(environment) as (up, lines):
-        temporal, worker = read_pids(lines)
+        temporal, worker, web = read_pids(lines)
         (address,) = re.findall(r"temporal: running at (\S+)", "\n".join(lines))
         os.kill(temporal, signal.SIGKILL)
         wait_until(lambda: not is_serving(address), what="Temporal is gone")
         wait_until(lambda: is_serving(address), what="Temporal is back at its address")
         assert is_process_alive(worker)
+        assert is_process_alive(web)
         up.send_signal(signal.SIGTERM)
         output, _ = up.communicate(timeout=60)
     assert "temporal: ended with exit code -9; starting it again in 0.5 s" in output

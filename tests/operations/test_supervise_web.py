@@ -1,0 +1,155 @@
+"""The web app as a part of ``manage.py up``: its address, its sign-in link, its end."""
+
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port
+from operations.processes.web_server import (
+    ADDRESS_FILE,
+    BadAddress,
+    WebAddress,
+    choose_address,
+    is_web_serving,
+    parse_address,
+    resolve_base_url,
+)
+from tests.processes import is_process_alive, wait_until
+from tests.up import own_environment, read_pids, run_up, running_up
+from tests.webserver import post_form
+
+LINK = re.compile(r"Sign in .*: (http://127\.0\.0\.1:\d+)(/sign-in/\?token=\S+)")
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port", "base_url"),
+    [
+        ("127.0.0.1:8420", "127.0.0.1", 8420, "http://127.0.0.1:8420"),
+        (" localhost:80 ", "localhost", 80, "http://localhost:80"),
+        (":9000", "127.0.0.1", 9000, "http://127.0.0.1:9000"),
+        ("0.0.0.0:9000", "0.0.0.0", 9000, "http://127.0.0.1:9000"),
+        ("[::1]:9000", "::1", 9000, "http://[::1]:9000"),
+        ("[::]:9000", "::", 9000, "http://127.0.0.1:9000"),
+    ],
+)
+def test_it_reads_an_address(text: str, host: str, port: int, base_url: str) -> None:
+    address = parse_address(text)
+    assert (address.host, address.port, address.base_url) == (host, port, base_url)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "8420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "a:65536", "a:-1", "a:٣", "a:1e3"]
+)
+def test_it_says_what_an_address_looks_like(text: str) -> None:
+    with pytest.raises(BadAddress, match=r"Write it like 127\.0\.0\.1:8420"):
+        parse_address(text)
+
+
+def test_it_keeps_a_free_port_while_nobody_takes_it(tmp_path: Path) -> None:
+    with pytest.raises(BadAddress, match=r"manage\.py up"):
+        resolve_base_url(tmp_path, setting="127.0.0.1:0")
+    first = choose_address(tmp_path, setting="127.0.0.1:0")
+    assert choose_address(tmp_path, setting="127.0.0.1:0") == first
+    assert resolve_base_url(tmp_path, setting="127.0.0.1:0") == first.base_url
+    with socket.create_server((LOOPBACK, first.port)):
+        assert choose_address(tmp_path, setting="127.0.0.1:0") != first
+    (tmp_path / ADDRESS_FILE).write_text("nonsense")
+    assert choose_address(tmp_path, setting="127.0.0.1:0").port > 0
+
+
+def test_it_says_who_has_its_port_and_refuses_a_foreign_address(tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(
+            PortTaken, match=rf"Port {port} on 127\.0\.0\.1, wanted for the web app, .* pid {os.getpid()} "
+        ):
+            choose_address(tmp_path, setting=f"127.0.0.1:{port}")
+    with pytest.raises(BadAddress, match="nothing can listen on 203"):
+        choose_address(tmp_path, setting="203.0.113.9:8420")
+
+
+def test_another_program_on_the_port_is_not_taken_for_the_web_app(tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as other:
+        address = WebAddress(LOOPBACK, other.getsockname()[1])
+
+        def answer() -> None:
+            peer, _ = other.accept()
+            with peer:
+                peer.recv(1000)
+                peer.sendall(b"HTTP/1.0 200 OK\r\n\r\nhello")
+
+        threading.Thread(target=answer, daemon=True).start()
+        assert not is_web_serving(address)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    with own_environment(tmp_path / "home") as chosen:
+        yield chosen
+
+
+@pytest.mark.worker
+def test_up_prints_a_link_that_signs_in_and_stops_with_streams_open(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    with running_up(environment) as (up, lines):
+        assert up.stdout is not None
+        found = LINK.match(up.stdout.readline())
+        assert found
+        base, link = found.groups()
+        assert f"web: running at {base} (pid {read_pids(lines)[2]}" in "\n".join(lines)
+        with httpx.Client(base_url=base, trust_env=False) as browser:
+            health = browser.get("/v1/health").json()
+            assert health["status"] == "ok", health
+            entered = post_form(browser, link, to="/sign-in/", token=link.rpartition("=")[2])
+            assert entered.status_code == 302
+            details = browser.get("/v1/health").json()
+            assert details["temporal"]["state"] == "reachable"
+            assert details["worker"]["lastSeenAt"]
+            assert str(tmp_path) not in str(details)
+            assert browser.get("/admin/").status_code == 200
+
+            with browser.stream("GET", "/live/") as nudges:
+                assert nudges.status_code == 200
+                begun = time.monotonic()
+                up.send_signal(signal.SIGINT)
+                output, _ = up.communicate(timeout=60)
+        assert output.split("\n")[:4] == ["web: stopped", "worker: stopped", "temporal: stopped", "Stopped."]
+        assert time.monotonic() - begun < 20
+        assert link.rpartition("=")[2] not in (tmp_path / "home" / "logs" / "web.log").read_text()
+
+
+@pytest.mark.worker
+def test_sigkill_of_up_leaves_no_web_process_and_its_port_free(environment: dict[str, str], tmp_path: Path) -> None:
+    with running_up(environment) as (up, lines):
+        web = read_pids(lines)[2]
+        os.kill(web, signal.SIGKILL)
+        address = parse_address((tmp_path / "home" / ADDRESS_FILE).read_text())
+        wait_until(lambda: is_web_serving(address), what="a killed web process is started again", seconds=30)
+        assert up.poll() is None
+        up.kill()
+    wait_until(lambda: not is_web_serving(address), what="the web app is gone")
+    wait_until(lambda: not is_process_alive(web), what="its first process is gone")
+    assert choose_address(tmp_path / "home", setting="127.0.0.1:0") == address
+
+
+@pytest.mark.worker
+def test_up_starts_nothing_while_its_web_port_is_taken(environment: dict[str, str]) -> None:
+    port = choose_free_port()
+    with socket.create_server((LOOPBACK, port)):
+        refused = run_up({**environment, "JOBCTRL_WEB_ADDRESS": f"127.0.0.1:{port}"})
+    assert refused.returncode == 1
+    assert f"is taken by pid {os.getpid()}" in refused.stderr
+    assert "running" not in refused.stdout
+    wrong = run_up({**environment, "JOBCTRL_WEB_ADDRESS": "nowhere"})
+    assert wrong.returncode == 1
+    assert "Write it like" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
