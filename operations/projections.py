@@ -110,8 +110,12 @@ _STATE_OF = {
 
 @fold(job_list, *_STATE_OF, reads=("stage",))
 def _set_stage(row: Row, event: LoggedEvent) -> None:
-    stages = row.stages_json
-    stages[event.payload["stage"]] = _STATE_OF[event.type].value
+    stages, stage = row.stages_json, event.payload["stage"]
+    stages[stage] = _STATE_OF[event.type].value
+    if event.payload.get("retryable"):
+        row.retrying_stage = stage
+    elif row.retrying_stage == stage:
+        row.retrying_stage = ""
     cover, apply = stages.get(StageName.COVER), stages.get(StageName.APPLY)
     ready = cover == StageState.SUCCEEDED and apply != StageState.SKIPPED
     row.current_stage = StageName.APPLY.value if ready else StageName.DISCOVER.value

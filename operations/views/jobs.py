@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from operations import attention
 from operations.job_actions import find_action, list_actions
+from operations.job_states import read_stages
 from operations.listing.jobs import MOST_NEEDING, JobFilter, list_job_ids, list_jobs, read_job_filter
 from operations.listing.paging import BadQuery, Page
 from operations.models import JobListProjection
@@ -69,8 +70,9 @@ def build_list(page: Page[JobListProjection], query: str, *, cursor: str = "") -
     rows = [
         {
             "job": job,
+            "stages": (stages := read_stages(job)),
             "state": describe_job(
-                job.stages_json,
+                stages,
                 fit_score=job.fit_score,
                 threshold=threshold,
                 active_state=job.active_state,

@@ -1,4 +1,3 @@
-import contextlib
 import json
 import os
 import signal
@@ -19,7 +18,7 @@ from jobctrl.terminal import Terminal
 from operations.errors import OperationsError
 
 if TYPE_CHECKING:
-    from operations.processes.product import Product
+    pass
 
 TIMEOUT_SECONDS = 600
 #: A demo touches neither the operator's own workspace nor their cluster.
