@@ -92,7 +92,7 @@ def describe_needing(job: JobListProjection, threshold: int) -> dict[str, Any]:
 
 
 def describe_best(job: JobListProjection, threshold: int) -> dict[str, Any]:
-    state = describe_job(job.stages_json, fit_score=job.fit_score, threshold=threshold, active_state=job.active_state)
+    state = describe_job(read_stages(job), fit_score=job.fit_score, threshold=threshold, active_state=job.active_state)
     return {"job": job, "state": state}
 
 
