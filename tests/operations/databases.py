@@ -27,6 +27,9 @@ class SharedDatabase:
             self.file = folder / "shared.db"
             with connection.cursor() as cursor:
                 cursor.execute("VACUUM INTO %s", [str(self.file)])
+            # Several first connections at once would all try to turn the copy to WAL, which none waits for.
+            with self.connect():
+                connections["default"].ensure_connection()
 
     @contextmanager
     def connect(self) -> Iterator[None]:

@@ -120,7 +120,14 @@ def test_it_keeps_a_long_item_key_within_its_column(db: None, assert_rebuild_mat
 
 
 def begin(phase: str, **more: Any) -> tuple[str, dict[str, Any]]:
-    body = {"workflowId": "w", "workflowType": "T", "phase": phase, "jobId": None, "summary": {}, "previousRunId": ""}
+    body: dict[str, Any] = {
+        "workflowId": "w",
+        "workflowType": "T",
+        "phase": phase,
+        "jobId": None,
+        "summary": {},
+        "previousRunId": "",
+    }
     return "WorkflowStarted", {**body, **more}
 
 

@@ -31,7 +31,7 @@ from operations.stage_engine.states import TRANSITIONS
 from scoring.events import JobScored
 
 JOBS = 3
-NAMES = {"work_mode": "remote", "salary": "", "location": "Køln", "url": "https://harbour.example/1"}
+NAMES: dict[str, Any] = {"work_mode": "remote", "salary": "", "location": "Køln", "url": "https://harbour.example/1"}
 
 
 class History:
@@ -115,7 +115,7 @@ class History:
         return made
 
     def about_run(self, run_id: str, choice: int) -> Event:
-        ids = {"workflow_id": "discover-local", "run_id": run_id}
+        ids: dict[str, Any] = {"workflow_id": "discover-local", "run_id": run_id}
         typed = {**ids, "workflow_type": "DiscoverWorkflow"}
         summary = {"families": str(choice)}
         makers: list[Any] = [

@@ -9,10 +9,10 @@ import pytest
 
 from operations.database import read_snapshot, writer
 from operations.eventlog import append, read_after
-from operations.events import SettingsChanged
+from operations.events import PipelineStepStarted, SettingsChanged
 from operations.folding.engine import read_stream_watermark
 from operations.metrics import record_attempt
-from operations.models import JobEventRow, OperationalAttemptMetric, StoredSetting
+from operations.models import JobEventRow, OperationalAttemptMetric, PipelineStepProjection, StoredSetting
 from tests.operations.databases import PATIENCE, SharedDatabase
 
 
@@ -21,7 +21,7 @@ def note(actor: str) -> None:
 
 
 def list_actors() -> list[str]:
-    return [event.payload["actor"] for event in read_after(0)]
+    return [event.payload["actor"] for event in read_after(0) if event.type == "SettingsChanged"]
 
 
 def test_it_lets_a_second_writer_in_only_after_the_first_has_committed(shared: SharedDatabase) -> None:
@@ -85,9 +85,11 @@ def test_it_never_lets_a_watermark_pass_a_row_that_commits_later(shared: SharedD
 
     watching = shared.start(watch)
     work = [shared.start(lambda name=f"w{n}": write_rounds(name)) for n in range(writers)]  # type: ignore[misc]
-    for future in work:
-        future.result(PATIENCE)
-    ended.set()
+    try:
+        for future in work:
+            future.result(PATIENCE)
+    finally:
+        ended.set()
 
     assert watching.result(PATIENCE) == []
     actors = list_actors()
@@ -160,6 +162,7 @@ def test_it_undoes_one_item_of_a_batch_with_its_rows_and_events(
     def save_item(name: str, *, broken: bool) -> None:
         with writer():
             note(name)
+            append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key=name))
             record_attempt(stage="score", attempt_kind="stage", outcome=name)
             if broken:
                 raise LookupError
@@ -172,6 +175,7 @@ def test_it_undoes_one_item_of_a_batch_with_its_rows_and_events(
             save_item("three", broken=False)
 
     assert list_actors() == ["one", "three"]
+    assert set(PipelineStepProjection.objects.values_list("item_key", flat=True)) == {"one", "three"}
     assert list(OperationalAttemptMetric.objects.order_by("id").values_list("outcome", flat=True)) == ["one", "three"]
     assert read_stream_watermark() == read_after(0)[-1].id
     assert_rebuild_matches()
