@@ -24,6 +24,7 @@ OPEN_PATHS: Final = frozenset({"/v1/health", "/sign-in/"})
 OPEN_PREFIXES: Final = ("/static/",)
 RENEWED_EVERY_SECONDS: Final = 3600
 RENEWED_AT: Final = "renewed_at"
+TARGET_LIMIT: Final = 2000
 PERMISSIONS_POLICY: Final = (
     "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), "
     "midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), usb=()"

@@ -290,17 +290,13 @@ def test_a_websocket_is_refused(web: Web) -> None:
 # --- what it depends on ------------------------------------------------------------------------
 
 
-def test_it_says_what_to_do_while_the_database_is_gone(web: Web) -> None:
-    if web.environment.get("DATABASE_URL", "").startswith("postgres"):
-        pytest.skip("a file can be put aside for a moment; the PostgreSQL server is other tests' as well")
-    home = Path(web.environment["JOBCTRL_HOME"])
-    aside = home / "aside"
-    aside.mkdir()
-    files = list(home.glob("jobctrl.db*"))
-    script = web.script()
-    for file in files:
-        file.rename(aside / file.name)
-    try:
+def test_it_says_what_to_do_while_the_database_is_gone(tmp_path: Path) -> None:
+    database, aside = tmp_path / "own.db", tmp_path / "aside.db"
+    with running_web(tmp_path / "home", DATABASE_URL=f"sqlite:///{database}") as own:
+        script = own.script()
+        assert script.get("/admin/").status_code == 200
+        database.rename(aside)
+
         api = script.get("/v1/jobs")
         assert api.status_code == 503
         assert api.json()["error"] == "database_unavailable"
@@ -309,17 +305,14 @@ def test_it_says_what_to_do_while_the_database_is_gone(web: Web) -> None:
         assert page.status_code == 503
         assert "manage.py up" in page.text
         assert int(page.headers["retry-after"]) > 0
-        assert web.visitor().get("/sign-in/").status_code == 503
+        assert own.visitor().get("/sign-in/").status_code == 503
         health = script.get("/v1/health")
         assert health.status_code == 200
         assert health.json()["database"] == {"state": "unreachable"}
         assert health.json()["worker"] == {"state": "unknown"}
-    finally:
-        for file in home.glob("jobctrl.db*"):
-            file.unlink()
-        for file in aside.iterdir():
-            file.rename(home / file.name)
-    assert script.get("/admin/").status_code == 200
+
+        aside.rename(database)
+        assert script.get("/admin/").status_code == 200, "it mends itself"
 
 
 @pytest.mark.parametrize(
