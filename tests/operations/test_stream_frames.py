@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.middleware.gzip import GZipMiddleware
 from django.test import AsyncRequestFactory, Client, RequestFactory, override_settings
-from django_eventstream.utils import get_channelmanager, get_storage
+from django_eventstream.utils import get_channelmanager, get_storage  # type: ignore[import-untyped]
 
 from operations.access.accounts import ensure_operator
 from operations.access.actors import Actor
@@ -123,7 +123,8 @@ def test_it_lets_in_who_is_signed_in_only(db: None) -> None:
 def test_it_is_not_held_back_by_gzip(db: None) -> None:
     request: Any = AsyncRequestFactory().get("/v1/events/stream", headers={"Accept-Encoding": "gzip"})
     request._jobctrl_actor = Actor(ensure_operator())
-    response: Any = async_to_sync(GZipMiddleware(stream_events))(request)
+    middleware: Any = GZipMiddleware(stream_events)
+    response: Any = async_to_sync(middleware)(request)
 
     assert response.streaming and response.is_async
     assert response["Content-Encoding"] == "identity"
