@@ -248,3 +248,8 @@ def find_temporal_url(workflow_id: str, run_id: str) -> str:
     namespace = quote(settings.TEMPORAL_NAMESPACE, safe="")
     workflow = quote(workflow_id, safe="")
     return f"{settings.TEMPORAL_UI_URL.rstrip('/')}/namespaces/{namespace}/workflows/{workflow}/{run_id}/history"
+
+
+def find_timeline(job_id: UUID) -> dict[str, Any]:
+    """A job's stages with attempts and reasons, from its detail row; empty where it has none."""
+    return JobDetailProjection.objects.filter(job_id=job_id).values_list("stages_json", flat=True).first() or {}

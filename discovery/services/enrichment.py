@@ -19,8 +19,10 @@ from discovery.identity import description_hash, normalise_url, token_jaccard
 from discovery.models import DuplicateCandidate, Job, PostingContentSnapshot
 from discovery.services.postings import set_active_state
 from discovery.storable import fit_content
+from operations.contracts import StageName
 from operations.database import require_write
 from operations.eventlog import append
+from operations.services.stages import mark_stale
 
 NEAR_LIMIT = 20
 NEAR_SIMILARITY = 0.85
@@ -78,6 +80,8 @@ def save_snapshot(job: Job, content: PageContent) -> PostingContentSnapshot:
             quarantined=snapshot.quarantined,
         )
     )
+    if previous is not None and previous.description_hash != snapshot.description_hash:
+        mark_stale(StageName.SCORE, [job.id], reason_code="POSTING_CHANGED")
     propose_duplicates(job, snapshot)
     return snapshot
 

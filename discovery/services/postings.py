@@ -19,11 +19,11 @@ from discovery.models import Job, JobSourceObservation
 from discovery.salary import find_salary
 from discovery.sources.rows import RowFault
 from discovery.storable import fit_posting, fit_salary
-from operations.contracts import Cohort, ExecutionRef
+from operations.contracts import Cohort, ExecutionRef, StageName
 from operations.database import writer
 from operations.eventlog import append, append_all
 from operations.services.executions import link_jobs
-from operations.services.stages import enroll_jobs
+from operations.services.stages import enroll_jobs, mark_stale
 
 BATCH = 50
 URL_IN_EVENTS = 400
@@ -52,6 +52,11 @@ CONTENT_FIELDS = {
     "posted_at": "postedAt",
     "closes_at": "closesAt",
 }
+
+
+#: A change of these makes the posting be read anew, and of those be scored anew.
+READ_AGAIN = frozenset({"title", "url", "applyUrl", "description"})
+SCORE_AGAIN = frozenset({"title", "description"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +184,10 @@ def _update_job(job: Job, posting: Posting, content_hash: str, now: datetime) ->
     changed = tuple(dict.fromkeys(CONTENT_FIELDS[name] for name in before if getattr(job, name) != before[name]))
     if changed:
         append(JobUpdated(job_id=job.id, changed=changed, **describe_job(job)))
+    if READ_AGAIN.intersection(changed):
+        mark_stale(StageName.ENRICH, [job.id], reason_code="POSTING_CHANGED")
+    if SCORE_AGAIN.intersection(changed):
+        mark_stale(StageName.SCORE, [job.id], reason_code="POSTING_CHANGED")
     return bool(changed)
 
 

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.utils import timezone
 
-from discovery.events import SourceRegistryEntryCreated, SourceStateChanged
+from discovery.events import SourceRegistryEntryCreated, SourceRegistryEntryUpdated, SourceStateChanged
 from discovery.identity import normalise_url
 from discovery.models import SourceRegistryEntry
 from discovery.sources.base import check_board_token, get_source
@@ -16,10 +16,24 @@ from operations.eventlog import append
 BASE_URL_LIMIT = 400
 
 
+class UnknownEntry(OperationsError):
+    """There is no such source."""
+
+    code = "not_found"
+
+
 class SourceRefused(OperationsError):
     """The source cannot be registered."""
 
     code = "source_refused"
+
+    @property
+    def field(self) -> str:
+        return self.message.partition(": ")[0]
+
+    @property
+    def reason(self) -> str:
+        return self.message.partition(": ")[2]
 
 
 def register_source(kind: str, board: str, *, base_url: str = "", label: str = "") -> str:
@@ -82,8 +96,15 @@ def _create(source_id: str, kind: str, board: str, family: str, base_url: str, l
 
 
 def set_source_enabled(source_id: str, *, enabled: bool) -> None:
+    """From the next run on. Raises ``UnknownEntry``; what is so already stays so without an event."""
     with writer():
+        entry = SourceRegistryEntry.objects.filter(id=source_id).first()
+        if entry is None:
+            raise UnknownEntry
+        if entry.enabled == enabled:
+            return
         SourceRegistryEntry.objects.filter(id=source_id).update(enabled=enabled, updated_at=timezone.now())
+        append(SourceRegistryEntryUpdated(source_id=source_id, enabled=enabled))
 
 
 def record_source_state(source_id: str, *, state: str, error_code: str = "") -> None:

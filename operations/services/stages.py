@@ -7,9 +7,10 @@ from uuid import UUID
 from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.models import JobStageState
+from operations.events import StageMarkedStale
 from operations.stage_engine.rows import RowMove, enroll_jobs, move_rows, plan_reset, void_leases
 
-__all__ = ["ResetReport", "enroll_jobs", "reset_stages", "void_leases"]
+__all__ = ["ResetReport", "enroll_jobs", "mark_stale", "reset_stages", "void_leases"]
 
 PAGE = 500
 
@@ -44,6 +45,28 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
                 done.append(job_id)
         move_rows(moves)
     return ResetReport(tuple(done), refused)
+
+
+def mark_stale(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str) -> int:
+    """What a finished stage was made from has changed: the next run does it anew, its attempts from 0.
+
+    The accepted result stays in use until then, and so do the stages after it. Only succeeded rows
+    change; returns how many did. Joins the caller's ``writer()``.
+    """
+    with writer():
+        rows = _find_rows(stage, list(dict.fromkeys(job_ids)))
+        moves = [
+            RowMove(
+                row,
+                StageState.STALE,
+                StageMarkedStale(job_id=row.job_id, stage=stage, reason_code=reason_code),
+                {"reason_code": reason_code, "attempts": 0},
+            )
+            for row in rows.values()
+            if row.state == StageState.SUCCEEDED
+        ]
+        move_rows(moves)
+    return len(moves)
 
 
 def _find_rows(stage: StageName, job_ids: list[UUID]) -> dict[UUID, JobStageState]:

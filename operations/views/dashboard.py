@@ -15,6 +15,7 @@ from operations.contracts import StageName
 from operations.errors import OperationsError
 from operations.first_steps import read_first_steps
 from operations.folding.engine import list_flagged_apps
+from operations.job_states import read_stages
 from operations.listing.jobs import ORDERS
 from operations.listing.runs import RunFilter, list_runs
 from operations.models import JobListProjection
@@ -86,8 +87,7 @@ def list_best() -> list[JobListProjection]:
 
 
 def describe_needing(job: JobListProjection, threshold: int) -> dict[str, Any]:
-    detail = queries.find_job(job.job_id)
-    stages = detail.detail.stages_json if detail is not None else job.stages_json  # type: ignore[attr-defined]
+    stages = queries.find_timeline(job.job_id) or read_stages(job)
     return {"job": job, "state": describe_job(stages, fit_score=job.fit_score, threshold=threshold)}
 
 

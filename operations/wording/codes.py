@@ -43,6 +43,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "MIN_SCORE": Reason("below your threshold", "Lower the threshold in Settings to prepare it."),
     "JOB_DELETED": Reason("you deleted this job", "Restore it to go on."),
     "JOB_NOT_FOUND": Reason("this job does not exist", "Go back to the list."),
+    "POSTING_CHANGED": Reason("the posting has changed", "The next discovery run reads and scores it again."),
     "POSTING_CLOSED": Reason("the posting is closed"),
     "LOW_CONFIDENCE": Reason("the posting could not be read with confidence", _OPEN_POSTING),
     "OWNED_BY_OTHER_RUN": Reason("another run is working on it"),
