@@ -2,11 +2,13 @@
 
 import socket
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from operations import database as database_module
 from operations.contracts import StageName
 from operations.database import current_write
 from operations.folding import registry as folds
@@ -46,7 +48,9 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> dict[StageName, ScriptedStage]:
 
 
 @pytest.fixture
-def shared(transactional_db: None, tmp_path: Path) -> Iterator[SharedDatabase]:
+def shared(transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedDatabase]:
+    """Threads that stand for processes: what keeps them apart is the database, not the lock within one process."""
+    monkeypatch.setattr(database_module, "_turn", nullcontext())
     database = SharedDatabase(tmp_path)
     with database.connect():
         yield database
