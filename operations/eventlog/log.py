@@ -12,11 +12,20 @@ from django.utils import timezone
 
 from operations.database import require_write
 from operations.eventlog.registry import Event, LoggedEvent, Payload, find_event_type, raise_to_current, serialise
+from operations.records import dump_records
 
 _COLUMNS = "tenant_id, event_type, version, typed, job_id, workflow_id, run_id, event_key, payload, recorded_at"
 _ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _CONFLICT = "ON CONFLICT (tenant_id, event_key) WHERE event_key IS NOT NULL DO NOTHING"
 _INSERT = f"INSERT INTO job_events ({_COLUMNS}) VALUES {_ROW} {_CONFLICT} RETURNING id"
+_RECORD = (
+    "tenant_id varchar, event_type varchar, version smallint, typed boolean, job_id uuid, workflow_id varchar, "
+    "run_id varchar, event_key varchar, payload text, recorded_at timestamptz"
+)
+_INSERT_RECORDS = (
+    f"INSERT INTO job_events ({_COLUMNS}) SELECT {_COLUMNS.replace('payload', 'payload::jsonb')} "
+    f"FROM json_to_recordset(%s::json) AS new ({_RECORD}) {_CONFLICT} RETURNING id, event_key"
+)
 INSERT_LIMIT = 250  # rows in one statement
 _READ = (
     "SELECT id, event_type, version, tenant_id, job_id, workflow_id, run_id, payload, recorded_at "
@@ -109,10 +118,14 @@ def _insert_all(drafts: Sequence[_Draft]) -> list[LoggedEvent | None]:
     """Both databases give ids in the order of the rows; a key that was there already gets none."""
     if len(drafts) == 1:
         return [_insert(drafts[0])]
-    rows = ", ".join([_ROW] * len(drafts))
-    statement = f"INSERT INTO job_events ({_COLUMNS}) VALUES {rows} {_CONFLICT} RETURNING id, event_key"
+    values = [draft.values for draft in drafts]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [value for draft in drafts for value in draft.values])
+        if connection.vendor == "postgresql":  # a statement that stays the same, however many rows it writes
+            cursor.execute(_INSERT_RECORDS, [dump_records(_COLUMNS.split(", "), values)])
+        else:
+            rows = ", ".join([_ROW] * len(drafts))
+            statement = f"INSERT INTO job_events ({_COLUMNS}) VALUES {rows} {_CONFLICT} RETURNING id, event_key"
+            cursor.execute(statement, [value for row in values for value in row])
         stored = sorted(cursor.fetchall())
     if len(stored) == len(drafts):
         return [draft.to_event(int(row[0])) for draft, row in zip(drafts, stored, strict=True)]

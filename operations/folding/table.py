@@ -4,10 +4,13 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import make_dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, models
+
+from operations.records import dump_records
 
 Convert = Callable[[Any], Any]
 SELECT_LIMIT = 400  # keys in one statement; SQLite allows 32,766 parameters, PostgreSQL 65,535
@@ -68,6 +71,7 @@ class CompiledTable:
 
     def __init__(self, model: type[models.Model]) -> None:
         fields = list(model._meta.concrete_fields)
+        self._fields = fields
         self.table = model._meta.db_table
         self.columns = tuple(str(field.column) for field in fields)
         self.key = str(model._meta.pk.column)
@@ -104,45 +108,82 @@ class CompiledTable:
     def dump_key(self, key: object) -> Any:
         return self._dumps()[self.key_index](key)
 
-    def to_values(self, row: Any) -> list[Any]:
-        return [dump(getattr(row, name)) for dump, name in zip(self._dumps(), self.attributes, strict=True)]
-
     def load(self, keys: Iterable[object], *, table: str | None = None) -> dict[object, Any]:
         """The stored rows among ``keys``."""
         wanted = [self.dump_key(key) for key in keys]
         found: dict[object, Any] = {}
         for start in range(0, len(wanted), SELECT_LIMIT):
             part = wanted[start : start + SELECT_LIMIT]
-            marks = ", ".join(["%s"] * len(part))
-            statement = f"SELECT {', '.join(self.columns)} FROM {table or self.table} WHERE {self.key} IN ({marks})"
+            statement = f"SELECT {', '.join(self.columns)} FROM {table or self.table} WHERE {self.key} "
             with connection.cursor() as cursor:
-                cursor.execute(statement, part)
+                if connection.vendor == "postgresql":
+                    cursor.execute(f"{statement}= ANY(%s)", [part])
+                else:
+                    cursor.execute(f"{statement}IN ({', '.join(['%s'] * len(part))})", part)
                 for values in cursor.fetchall():
                     row = self.row_class(*self.load_values(values))
                     found[getattr(row, self.attributes[self.key_index])] = row
         return found
 
     def upsert(self, rows: Sequence[Any], *, table: str | None = None) -> None:
-        self.upsert_values([self.to_values(row) for row in rows], table=table)
+        dumps = list(zip(self._dumps(), self.attributes, strict=True))
+        self.upsert_values([[dump(getattr(row, name)) for dump, name in dumps] for row in rows], table=table)
 
     def upsert_values(self, rows: Sequence[Sequence[Any]], *, table: str | None = None) -> None:
         if not rows:
             return
         updates = ", ".join(f"{c} = excluded.{c}" for c in self.columns if c != self.key)
-        head = f"INSERT INTO {table or self.table} ({', '.join(self.columns)}) VALUES "
+        head = f"INSERT INTO {table or self.table} ({', '.join(self.columns)}) "
         tail = f" ON CONFLICT ({self.key}) DO UPDATE SET {updates}"
-        one = "(" + ", ".join(self._marks()) + ")"
-        width = max(1, min(len(rows), 20_000 // len(self.columns), 250))
         with connection.cursor() as cursor:
-            for start in range(0, len(rows), width):
-                part = rows[start : start + width]
-                statement = head + ", ".join([one] * len(part)) + tail
-                cursor.execute(statement, [value for row in part for value in row])
+            if connection.vendor == "postgresql":
+                chosen = ", ".join(self._read_record(column) for column in self.columns)
+                cursor.execute(
+                    f"{head}SELECT {chosen} FROM {self._records(self.columns)}{tail}",
+                    [dump_records(self.columns, rows)],
+                )
+            else:
+                marks = ", ".join(["%s"] * len(self.columns))
+                cursor.executemany(f"{head}VALUES ({marks}){tail}", rows)
 
-    def _marks(self) -> list[str]:
-        if connection.vendor == "postgresql":
-            return ["%s::jsonb" if column in self._json_columns else "%s" for column in self.columns]
-        return ["%s"] * len(self.columns)
+    def update(self, rows: Sequence[Any], names: Sequence[str]) -> int:
+        """Write some attributes of existing rows; returns how many were there."""
+        dumps = [(self._dumps()[self._positions[name]], name) for name in (*names, self.attributes[self.key_index])]
+        values = [[dump(getattr(row, name)) for dump, name in dumps] for row in rows]
+        columns = [self.columns[self._positions[name]] for name in names]
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql" and len(rows) > 1:
+                settings = ", ".join(f"{column} = {self._read_record(column)}" for column in columns)
+                cursor.execute(
+                    f"UPDATE {self.table} SET {settings} FROM {self._records((*columns, self.key))} "
+                    f"WHERE {self.table}.{self.key} = new.{self.key}",
+                    [dump_records((*columns, self.key), values)],
+                )
+            else:
+                settings = ", ".join(f"{column} = {self._mark(column)}" for column in columns)
+                statement = f"UPDATE {self.table} SET {settings} WHERE {self.key} = %s"
+                if len(rows) == 1:
+                    cursor.execute(statement, values[0])
+                else:
+                    cursor.executemany(statement, values)
+            return int(cursor.rowcount)
+
+    def _mark(self, column: str) -> str:
+        return "%s::jsonb" if connection.vendor == "postgresql" and column in self._json_columns else "%s"
+
+    def _records(self, columns: Iterable[str]) -> str:
+        """Rows as one JSON parameter: a statement that stays the same, however many rows it writes."""
+        return f"json_to_recordset(%s::json) AS new ({', '.join(f'{c} {self._types[c]}' for c in columns)})"
+
+    def _read_record(self, column: str) -> str:
+        return f"new.{column}::jsonb" if column in self._json_columns else f"new.{column}"
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        return {
+            str(field.column): "text" if isinstance(field, models.JSONField) else str(field.db_type(connection))
+            for field in self._fields
+        }
 
     def delete_keys(self, keys: Sequence[Any]) -> None:
         marks = ", ".join(["%s"] * len(keys))

@@ -31,12 +31,5 @@ def _select(statement: str, parameters: list[Any]) -> list[JobStageState]:
 
 def update_stage_rows(rows: Sequence[JobStageState], names: Sequence[str]) -> None:
     """Write some columns of existing rows. Raises ``DatabaseError`` where one is gone."""
-    statement = f"UPDATE {_table.table} SET {', '.join(f'{name} = %s' for name in names)} WHERE id = %s"
-    values = [[_table.dump(name, getattr(row, name)) for name in (*names, "id")] for row in rows]
-    with connection.cursor() as cursor:
-        if len(values) == 1:
-            cursor.execute(statement, values[0])
-        else:
-            cursor.executemany(statement, values)
-        if cursor.rowcount != len(values):
-            raise DatabaseError("a stage row that was to be written is gone")
+    if _table.update(rows, names) != len(rows):
+        raise DatabaseError("a stage row that was to be written is gone")

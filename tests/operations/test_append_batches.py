@@ -1,17 +1,19 @@
 """Several events and several row moves at once: the same log as one by one, in a few statements."""
 
 from collections.abc import Callable
+from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
+from discovery.events import JobDiscovered
 from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.errors import IllegalTransition
 from operations.eventlog import append, append_all, read_after, read_head
 from operations.events import SettingsChanged
-from operations.models import JobStageState
+from operations.models import JobListProjection, JobStageState
 from operations.services.stages import reset_stages
 from operations.stage_engine.rows import get_row, move_rows, plan_block, plan_reset, plan_skip
 from tests.operations.cast import Cast
@@ -41,6 +43,33 @@ def test_it_leaves_out_keys_used_before_and_keys_given_twice(
 
     assert [event and event.payload["actor"] for event in logged] == [None, "unkeyed", "new", None, "last"]
     assert read_after(0)[1:] == [event for event in logged if event]
+    assert_rebuild_matches()
+
+
+def test_it_keeps_texts_as_they_are(db: None, assert_rebuild_matches: Callable[[], None]) -> None:
+    titles = [
+        'a "quoted" one',
+        "a\\nd \\\\ back\\slashes",
+        "100 %s of %%",
+        "{braces}",
+        "l'été 数据 🙂",
+        "NULL",
+        "two\nlines",
+        "",
+    ]
+    jobs = {uuid4(): title for title in titles}
+    with writer():
+        logged = append_all(
+            [
+                JobDiscovered(
+                    job_id=job_id, title=title, company="", location="", work_mode="", salary="", source="s", url=""
+                )
+                for job_id, title in jobs.items()
+            ]
+        )
+
+    assert read_after(0) == logged
+    assert dict(JobListProjection.objects.values_list("job_id", "title")) == jobs
     assert_rebuild_matches()
 
 
