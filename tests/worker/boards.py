@@ -55,9 +55,12 @@ def serve_board(boards: BoardServer, board: str, *replies: Reply | list[dict[str
 
 
 def add_boards(workspace: Workspace, boards: BoardServer, *names: str) -> None:
-    """Register Greenhouse boards served from loopback."""
-    for name in names:
-        workspace.run("add_source", "greenhouse", name, "--base-url", boards.url)
+    """Register Greenhouse boards served from loopback, in one process."""
+    workspace.run_python(
+        "from discovery.services.sources import register_source\n"
+        f"for board in {names!r}:\n"
+        f"    register_source('greenhouse', board, base_url={boards.url!r})"
+    )
 
 
 def build_page(*, title: str, content: str | None = None) -> bytes:

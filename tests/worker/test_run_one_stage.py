@@ -57,8 +57,29 @@ def test_each_stage_runs_by_hand_and_a_full_disk_is_a_typed_failure(workspace: W
         assert json.loads(unknown.stdout)["result"] == {"failed": "1"}
     assert workspace.count("job_stage_states") == rows
 
+    assert_one_key_starts_one_run(workspace, first)
     assert_full_disk_is_survived(workspace, worker, second)
     workspace.assert_nothing_twice()
+
+
+def assert_one_key_starts_one_run(workspace: Workspace, job_id: str) -> None:
+    """Asked for by three threads at once, and again when it is over."""
+    program = (
+        "from concurrent.futures import ThreadPoolExecutor\nfrom uuid import UUID\n"
+        "from operations.services.starts import start_pipeline\n"
+        "def start(_):\n"
+        f"    jobs = [UUID({job_id!r})]\n"
+        "    run = start_pipeline('score', profile_version=1, job_ids=jobs, idempotency_key='of-a-form')\n"
+        "    return run.run_id, run.existing\n"
+        "with ThreadPoolExecutor(3) as threads:\n"
+        "    for run_id, existing in threads.map(start, range(3)):\n"
+        "        print(run_id, existing)"
+    )
+    answers = [line.split() for line in workspace.run_python(program).splitlines()]
+    assert len({run_id for run_id, _ in answers}) == 1
+    assert sorted(existing for _, existing in answers) == ["False", "True", "True"]
+    assert workspace.wait_for_run(answers[0][0]) == "succeeded"
+    assert workspace.run_python(program).splitlines() == [f"{answers[0][0]} True"] * 3
 
 
 def assert_full_disk_is_survived(workspace: Workspace, worker: int, job_id: str) -> None:

@@ -116,11 +116,12 @@ class Workspace:
         rows = self.query("SELECT process_id FROM worker_runtime_heartbeats WHERE stopped_at IS NULL")
         return [row[0] for row in rows if is_process_alive(row[0])]
 
-    def kill_worker(self) -> None:
-        """SIGKILL to the worker alone, as the kernel's out-of-memory killer sends it."""
+    def kill_worker(self) -> int:
+        """SIGKILL to the worker alone, as the kernel's out-of-memory killer sends it; returns its pid."""
         assert self.worker is not None
         self.worker.kill()
         self.worker.wait()
+        return self.worker.pid
 
     def stop_worker(self, *, seconds: float = 25.0) -> int:
         """SIGTERM; returns the exit code."""
