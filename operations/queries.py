@@ -253,3 +253,9 @@ def find_temporal_url(workflow_id: str, run_id: str) -> str:
 def find_timeline(job_id: UUID) -> dict[str, Any]:
     """A job's stages with attempts and reasons, from its detail row; empty where it has none."""
     return JobDetailProjection.objects.filter(job_id=job_id).values_list("stages_json", flat=True).first() or {}
+
+
+def list_jobs_scored_between(low: int, high: int) -> list[tuple[UUID, int]]:
+    """(job id, score) of every job with a score in the range, hidden and deleted ones too."""
+    rows = JobListProjection.objects.filter(sort_score__gte=low, sort_score__lte=high)
+    return list(rows.order_by("job_id").values_list("job_id", "sort_score"))

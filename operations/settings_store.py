@@ -1,5 +1,6 @@
 """The one settings store: each app declares its keys, values are typed, changes are audited."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,10 @@ class OutOfRange(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One declared key. ``check`` returns the value to store or raises ``ValueError`` with the reason."""
+    """One declared key. ``check`` returns the value to store or raises ``ValueError`` with the reason.
+
+    ``group`` is the heading that it stands under on the settings page, ``help`` a sentence below its label.
+    """
 
     key: str
     default: Any
@@ -34,6 +38,8 @@ class Setting:
     allowed: str
     effect: str = LIVE
     label: str = ""
+    group: str = "Other"
+    help: str = ""
 
 
 _declared: dict[str, Setting] = {}
@@ -111,41 +117,92 @@ def change_settings(changes: Mapping[str, Any], *, actor: str) -> None:
         append(SettingsChanged(keys=tuple(sorted(accepted)), actor=actor))
 
 
+def read_marker(key: str, *, default: Any) -> Any:
+    """What the engine noted for itself beside the settings (which value it has applied, say)."""
+    return StoredSetting.objects.filter(key=f"_{key}").values_list("value", flat=True).first() or default
+
+
+def store_marker(key: str, value: Any) -> None:
+    with writer():
+        StoredSetting.objects.update_or_create(key=f"_{key}", defaults={"value": value})
+
+
 # --- checks ------------------------------------------------------------------------------------
 
 
-def check_integer(low: int, high: int) -> Callable[[Any], int]:
-    def check(value: Any) -> int:
+@dataclass(frozen=True, slots=True)
+class WholeNumber:
+    low: int
+    high: int
+
+    def __call__(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValueError(f"{value!r} is not a whole number")
-        if not low <= value <= high:
-            raise OutOfRange(value, min(max(value, low), high))
+        if not self.low <= value <= self.high:
+            raise OutOfRange(value, min(max(value, self.low), self.high))
         return value
 
-    return check
 
+@dataclass(frozen=True, slots=True)
+class Number:
+    low: float
 
-def check_number(low: float) -> Callable[[Any], float]:
-    def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+    def __call__(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{value!r} is not a number")
-        if value < low:
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ValueError("it is too large") from None
+        if not math.isfinite(number):
+            raise ValueError(f"{value!r} is not a number")
+        if number < self.low:
             raise ValueError(f"{value} is out of range")
-        return float(value)
+        return number
 
-    return check
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    choices: tuple[str, ...]
+
+    def __call__(self, value: Any) -> str:
+        if value not in self.choices:
+            raise ValueError(f"{value!r} is not one of them")
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePerLane:
+    """``{lane: choice}``; a lane that is absent has the first choice. ``noun`` is what a choice is called."""
+
+    lanes: tuple[str, ...]
+    choices: tuple[str, ...]
+    noun: str
+
+    def __call__(self, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict):
+            raise ValueError(f"{value!r} is not a mapping of lanes to {self.noun}s")
+        for lane, choice in value.items():
+            if lane not in self.lanes:
+                raise ValueError(f"there is no lane {lane!r}")
+            if choice not in self.choices:
+                raise ValueError(f"{choice!r} is not a {self.noun} for {lane}")
+        return dict(value)
+
+
+def check_integer(low: int, high: int) -> WholeNumber:
+    return WholeNumber(low, high)
+
+
+def check_number(low: float) -> Number:
+    return Number(low)
+
+
+def check_choice(*choices: str) -> Choice:
+    return Choice(choices)
 
 
 def check_boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{value!r} is neither true nor false")
     return value
-
-
-def check_choice(*choices: str) -> Callable[[Any], str]:
-    def check(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"{value!r} is not one of them")
-        return str(value)
-
-    return check

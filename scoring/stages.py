@@ -13,7 +13,7 @@ from operations.settings_store import get_setting
 from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, stage
 from scoring import engines
 from scoring.builtin import posting_text
-from scoring.queries import find_score_version
+from scoring.queries import find_score_value, find_score_version
 from scoring.scoring_rule import AnalysisEmpty, ReportInvalid, check_report, compute_score
 from scoring.services import Assessment, save_score
 
@@ -53,8 +53,17 @@ class ScoreStage(Stage):
 
     def publish(self, claim: Claim, result: Any) -> Settlement:
         save_score(claim.job_id, result)
-        below = result.score.value < int(get_setting("min_fit_score"))
-        return Settlement(hold=Hold(MIN_SCORE, applies=below), counts={"fitScore": result.score.value})
+        return settle_score(result.score.value)
+
+    def settle_found(self, job_id: UUID) -> Settlement:
+        value = find_score_value(job_id)
+        return Settlement() if value is None else settle_score(value)
 
     def describe_job(self, job_id: UUID) -> str:
         return find_job_url(job_id)
+
+
+def settle_score(value: int) -> Settlement:
+    """A score below the operator's threshold holds every later stage; one at it passes."""
+    below = value < int(get_setting("min_fit_score"))
+    return Settlement(hold=Hold(MIN_SCORE, applies=below), counts={"fitScore": value})

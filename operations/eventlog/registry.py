@@ -6,6 +6,7 @@ drafts, credentials and exception texts have no field to live in: strings are bo
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 from uuid import UUID
 
 TEXT_LIMIT = 400
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 LIST_LIMIT = 200
 
 JsonValue = Any
@@ -142,6 +144,8 @@ def _to_json(field: str, value: object) -> JsonValue:
     if isinstance(value, str):
         if len(value) > TEXT_LIMIT:
             raise ValueError(f"event field {field} holds {len(value)} characters; the limit is {TEXT_LIMIT}")
+        if _UNSTORABLE.search(value):
+            raise ValueError(f"event field {field} holds a NUL or half a character, which PostgreSQL cannot store")
         return value
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -170,7 +170,10 @@ def _first_event_of_write() -> int | None:
 
 def flag_app(app: str, *, state: str, error_code: str = "", failed_event_id: int = 0) -> None:
     """Take an app's projections out of live folding; visible in health until it has caught up."""
-    log.error("projections of %s are %s (%s at event %d)", app, state, error_code, failed_event_id)
+    if state == FAILING:
+        log.error("projections of %s are failing (%s at event %d)", app, error_code, failed_event_id)
+    else:
+        log.info("projections of %s are %s", app, state)
     ProjectionWatermark.objects.filter(app=app).update(
         state=state, error_code=error_code, failed_event_id=failed_event_id
     )

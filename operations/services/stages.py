@@ -6,11 +6,13 @@ from uuid import UUID
 
 from operations.contracts import StageName, StageState
 from operations.database import writer
-from operations.models import JobStageState
 from operations.events import StageMarkedStale
+from operations.models import JobStageState
+from operations.stage_engine.declaration import Hold
+from operations.stage_engine.dependents import settle_dependents
 from operations.stage_engine.rows import RowMove, enroll_jobs, move_rows, plan_reset, void_leases
 
-__all__ = ["ResetReport", "enroll_jobs", "mark_stale", "reset_stages", "void_leases"]
+__all__ = ["ResetReport", "enroll_jobs", "hold_dependents", "mark_stale", "reset_stages", "void_leases"]
 
 PAGE = 500
 
@@ -67,6 +69,13 @@ def mark_stale(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str) -
         ]
         move_rows(moves)
     return len(moves)
+
+
+def hold_dependents(job_id: UUID, stage: StageName, state: StageState, *, hold: Hold) -> int:
+    """Apply or release a policy hold on the stages after a finished one; returns the number of changes."""
+    with writer():
+        row = JobStageState.objects.filter(job_id=job_id, stage=stage, state=state).first()
+        return 0 if row is None else settle_dependents(job_id, stage, state, hold=hold)
 
 
 def _find_rows(stage: StageName, job_ids: list[UUID]) -> dict[UUID, JobStageState]:

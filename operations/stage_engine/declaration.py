@@ -82,6 +82,10 @@ class Stage(ABC):
     def publish(self, claim: Claim, result: Any) -> Settlement:
         """Store the result and append its events, behind the fence and inside ``writer()``."""
 
+    def settle_found(self, job_id: UUID) -> Settlement:
+        """How a result that is already stored settles its row: a policy hold must count then as well."""
+        return Settlement()
+
     def record_failure(self, claim: Claim, *, code: str, retryable: bool) -> None:  # noqa: B027 - optional
         """Append the app's own failure event, if it has one; inside ``writer()``."""
 

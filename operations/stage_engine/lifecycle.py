@@ -67,7 +67,7 @@ def claim_stage(
             if refusal is not None:
                 return refusal
             if stage.find_result_version(job_id) > row.baseline_version:
-                _settle_success(row, stage, Settlement(), reused=True)
+                _settle_success(row, stage, stage.settle_found(row.job_id), reused=True)
                 return Refusal(StageState.SUCCEEDED, "DONE")
         elif StageState(row.state) not in CLAIMABLE:
             return Refusal(row.state, row.reason_code or row.error_code)
@@ -261,7 +261,7 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
     for row in owned:
         stage = get_stage(row.stage)
         if stage.find_result_version(row.job_id) > row.baseline_version:
-            _settle_success(row, stage, Settlement(), reused=True)
+            _settle_success(row, stage, stage.settle_found(row.job_id), reused=True)
         elif canceled:
             cancel_row(row, reason_code="workflow_canceled")
             settle_dependents(row.job_id, stage.name, StageState.CANCELED)
