@@ -9,6 +9,7 @@ from operations.eventlog import LoggedEvent
 from operations.live_regions import list_stale_regions
 
 RETRY_MILLISECONDS: Final = 5000
+FAREWELL_RETRY_MILLISECONDS: Final = 100
 COMMENT: Final = b": keep-alive\n\n"
 #: A nudge that names more regions than this costs a page more than fetching what it shows.
 REGION_LIMIT: Final = 500
@@ -45,6 +46,11 @@ def render_opening(*, last_id: int | None) -> bytes:
     """``last_id`` gives a client that starts at the tail something to resume from before its first event."""
     opening = f"retry: {RETRY_MILLISECONDS}\n"
     return (opening + (f"id: {last_id}\n" if last_id is not None else "") + "\n").encode()
+
+
+def render_farewell() -> bytes:
+    """Sent before a stream ends by itself: come back at once."""
+    return f"retry: {FAREWELL_RETRY_MILLISECONDS}\n\n".encode()
 
 
 def render_event(event: LoggedEvent) -> bytes:

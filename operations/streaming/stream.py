@@ -1,6 +1,7 @@
 """One client's stream, from where it left off to the tail and on."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator
 from typing import Any, Final
@@ -11,18 +12,28 @@ from django.db import DatabaseError, InterfaceError, connections
 
 from operations.eventlog import LoggedEvent, read_head
 from operations.streaming.channel_manager import LIVE
-from operations.streaming.frames import COMMENT, Batch, render_heartbeat, render_nudge, render_opening, render_reset
+from operations.streaming.frames import (
+    COMMENT,
+    Batch,
+    render_farewell,
+    render_heartbeat,
+    render_nudge,
+    render_opening,
+    render_reset,
+)
 from operations.streaming.listeners import StreamListener
 from operations.streaming.storage import call_reader, read_page
 from operations.streaming.tailer import REFRESH, Tailer, join, leave
+
+log = logging.getLogger(__name__)
 
 PAGE: Final = 500
 #: A page that missed more than this fetches what it shows instead of being told what of it is stale.
 NUDGED_GAP: Final = 200
 #: A write that took longer while the queue overflowed: the client is slow, not this process.
 SLOW_SECONDS: Final = 1.0
-#: After this a client signs in again by reconnecting, so that no stream outlives its session for long.
-LIFE_SECONDS: Final = 3600.0
+#: After this a client is let in anew by reconnecting, so that no stream outlives its session or token for long.
+LIFE_SECONDS: Final = 900.0
 
 
 class Timers:
@@ -74,8 +85,9 @@ class EventStream:
                 started = time.monotonic()
                 yield chunk
                 self.sent_in = time.monotonic() - started
-        except (DatabaseError, InterfaceError):
-            return  # the client comes back with its last id in five seconds
+        except (DatabaseError, InterfaceError) as error:
+            # The client comes back with its last id in five seconds.
+            log.warning("a stream ended: %s", error)
         finally:
             self.close()
 
@@ -121,6 +133,7 @@ class EventStream:
                     chunk += timers.render_due(time.monotonic(), watermark)
                 if chunk:
                     yield chunk
+        yield render_farewell()
 
     async def _wait_until(self, moment: float) -> None:
         try:

@@ -61,11 +61,10 @@ class Tailer:
         watermark = read_stream_watermark()
         while self.position < watermark and not self._stopping.is_set():
             events = read_page(EVENTS, after=self.position, until=watermark, limit=PAGE)
+            batch = Batch(tuple(events)) if events else None
             self.position = events[-1].id if len(events) == PAGE else watermark
-            if events:
-                batch = Batch(tuple(events))
-                for channel in (EVENTS, LIVE):
-                    publish(channel, Event(channel, "batch", batch, id=batch.last_id))
+            for channel in (EVENTS, LIVE) if batch else ():
+                publish(channel, Event(channel, "batch", batch, id=events[-1].id))
         self.watermark = max(self.watermark, watermark)
         if self._flagged - flagged:
             # Rows that pages were told about while their app was flagged have changed only now.
@@ -88,13 +87,14 @@ def join(listener: StreamListener) -> Tailer | None:
     ``None`` where the listener has left meanwhile: its client went while this waited for a thread.
     """
     global _tailer
+    # Read before the lock is taken: the event loop waits for it when a client leaves.
+    started = None if _tailer is not None else Tailer()
     with _lock:
         if listener.has_left:
             return None
         if _tailer is None:
-            tailer = Tailer()
-            tailer.start()
-            _tailer = tailer
+            _tailer = started or Tailer()
+            _tailer.start()
         get_listener_manager().add_listener(listener)
         _listening.add(listener)
         return _tailer

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import django
+from django.db import connection, connections
 
 
 def main() -> None:
@@ -13,6 +14,7 @@ def main() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         answer = ORDERS[order.pop("what")](**order)
+        connections.close_all()
         print(json.dumps(answer), flush=True)
 
 
@@ -61,8 +63,6 @@ def append_marker() -> None:
 
 def append_unfolded() -> int:
     """A committed event that the projections have not folded yet; the id."""
-    from django.db import connection
-
     from operations import database
 
     before = read_mark()
@@ -104,6 +104,15 @@ def recover(*, app: str) -> int:
     return catch_up(app)
 
 
+def cut_connections() -> None:
+    """End every other session of this PostgreSQL database, as a restarted server does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 ORDERS: dict[str, Any] = {
     "token": make_token,
     "append": append,
@@ -114,6 +123,7 @@ ORDERS: dict[str, Any] = {
     "set_mark": set_mark,
     "flag": flag,
     "recover": recover,
+    "cut_connections": cut_connections,
 }
 
 if __name__ == "__main__":

@@ -241,6 +241,10 @@ class Site:
         self._clients.clear()
 
 
+def is_on_postgres() -> bool:
+    return os.environ.get("DATABASE_URL", "").startswith("postgres")
+
+
 @contextmanager
 def serving_site(folder: Path, **settings: str) -> Iterator[Site]:
     with ExitStack() as stack:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.operations.streams import EVENTS, LIVE, Site, serving_site
+from tests.operations.streams import EVENTS, LIVE, Site, is_on_postgres, serving_site
 from tests.processes import wait_until
 
 pytestmark = pytest.mark.worker
@@ -180,6 +180,7 @@ def test_it_shows_nothing_above_the_projections(site: Site) -> None:
 
 
 def test_it_goes_on_past_a_flagged_app_and_has_pages_refetch_once_it_has_caught_up(site: Site) -> None:
+    site.writer.append(1)  # makes the app's watermark where this is the first test
     client, page = site.connect().wait_for_opening(), site.connect(LIVE).wait_for_opening()
     site.writer.ask("flag", app="operations")
     written = site.writer.append(2)
@@ -260,6 +261,17 @@ def test_it_keeps_nothing_of_clients_that_have_left(site: Site) -> None:
     assert after["tasks"] <= before["tasks"]
     assert after["threads"] <= before["threads"]
     assert after["files"] <= before["files"]
+
+
+@pytest.mark.skipif(not is_on_postgres(), reason="SQLite has no server whose connections could be cut")
+def test_it_goes_on_where_the_database_has_cut_its_connections(site: Site) -> None:
+    client = site.connect().wait_for_opening()
+    before = site.writer.append(2)
+    site.writer.ask("cut_connections")
+    after = site.writer.append(3)
+    client.wait(lambda seen: len(seen.ids) >= 5, what="the events around the cut")
+
+    assert client.ids == before + after
 
 
 def test_it_stops_reading_when_the_last_client_has_left(site: Site) -> None:

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.middleware.gzip import GZipMiddleware
 from django.test import AsyncRequestFactory, Client, RequestFactory, override_settings
 from django_eventstream.utils import get_channelmanager, get_storage  # type: ignore[import-untyped]
+from django_eventstream.views import get_listener_manager  # type: ignore[import-untyped]
 
 from operations.access.accounts import ensure_operator
 from operations.access.actors import Actor
@@ -18,7 +19,7 @@ from operations.database import writer
 from operations.eventlog import LoggedEvent, append, read_after
 from operations.events import SettingsChanged
 from operations.streaming import frames
-from operations.streaming.channel_manager import SignedInChannelManager
+from operations.streaming.channel_manager import SignedInChannelManager, close_streams
 from operations.streaming.checks import check_middleware
 from operations.streaming.listeners import StreamListener
 from operations.streaming.storage import JobEventStorage
@@ -177,3 +178,24 @@ def test_it_can_be_closed_before_it_has_begun_and_twice() -> None:
     stream = EventStream("events", user_id=1, after=None)
     stream.close()
     stream.close()
+
+
+def test_it_ends_the_streams_of_a_user_who_may_no_longer_listen() -> None:
+    async def listen() -> list[bool]:
+        listeners = [
+            StreamListener(channel, user_id=user) for channel, user in (("events", 1), ("live", 1), ("live", 2))
+        ]
+        for listener in listeners:
+            listener.assign_loop()
+            get_listener_manager().add_listener(listener)
+        close_streams(1)
+        found = [listener.take()[2] for listener in listeners]
+        for listener in listeners:
+            get_listener_manager().remove_listener(listener)
+        return found
+
+    assert async_to_sync(listen)() == [True, True, False]
+
+
+def test_it_says_goodbye_so_that_a_client_returns_at_once() -> None:
+    assert frames.render_farewell() == b"retry: 100\n\n"
