@@ -146,12 +146,16 @@ class PipelineStepFailed(Event):
 
 @event("WorkflowStarted")
 class WorkflowStarted(Event):
-    """``phase`` is ``dispatched`` (by whoever asked for the start) or ``running`` (by the run itself)."""
+    """``phase`` is ``dispatched`` (by whoever asked for the start) or ``running`` (by the run itself).
+
+    ``recovered`` marks the compensating start that undoes a provisional end.
+    """
 
     workflow_id: str
     run_id: str
     workflow_type: str
     phase: str
+    recovered: bool = False
     job_id: UUID | None = None
     summary: dict[str, str]
     previous_run_id: str = ""

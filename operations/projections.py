@@ -213,6 +213,8 @@ def _start_run(row: Row, event: LoggedEvent) -> None:
     row.first_seen_at = row.first_seen_at or event.recorded_at
     if row.started_at is None:
         row.started_at = event.recorded_at
+    if body.get("recovered") and row.provisional:
+        row.ended_at, row.provisional, row.reason_code, row.error_code = None, False, "", ""
     if row.ended_at is None and body["phase"] == "running":
         row.status = "in_progress"
 
@@ -226,6 +228,7 @@ def _end_run(row: Row, event: LoggedEvent) -> None:
     row.workflow_id, row.workflow_type = body["workflowId"], body["workflowType"]
     row.status = _TERMINAL[event.type]
     row.provisional = bool(body.get("provisional"))
+    row.provisional_ends += row.provisional
     row.error_code = body.get("errorCode") or ""
     row.reason_code = body.get("reasonCode") or ""
     row.next_run_id = body.get("nextRunId") or ""

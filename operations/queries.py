@@ -259,3 +259,23 @@ def list_jobs_scored_between(low: int, high: int) -> list[tuple[UUID, int]]:
     """(job id, score) of every job with a score in the range, hidden and deleted ones too."""
     rows = JobListProjection.objects.filter(sort_score__gte=low, sort_score__lte=high)
     return list(rows.order_by("job_id").values_list("job_id", "sort_score"))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that our records call open, or whose end is only assumed; ``episode`` counts how often it was."""
+
+    run_id: str
+    workflow_id: str
+    workflow_type: str
+    provisional: bool
+    episode: int
+
+
+def list_unsettled_runs(*, limit: int) -> list[OpenRun]:
+    """Open runs and provisionally ended ones, oldest first; two index ranges that end with the work."""
+    rows = WorkflowRunProjection.objects.filter(Q(status__in=OPEN_STATES) | Q(provisional=True))
+    return [
+        OpenRun(row.run_id, row.workflow_id, row.workflow_type, row.provisional, row.provisional_ends)
+        for row in rows.order_by("first_seen_at", "run_id")[:limit]
+    ]

@@ -1,7 +1,8 @@
-"""The engine's own: projections that fell behind catch up."""
+"""The engine's own: projections that fell behind catch up; runs are asked about where our records may be wrong."""
 
 from operations.folding.engine import catch_up, list_failing_apps, list_flagged_apps
 from operations.reconciling import at_startup, on_heartbeat
+from operations.services.reconciliation import reconcile_runs
 
 
 @at_startup
@@ -12,3 +13,6 @@ def resume_interrupted_rebuilds() -> int:
 @on_heartbeat
 def catch_up_projections() -> int:
     return sum(catch_up(app) for app in list_failing_apps())
+
+
+on_heartbeat(reconcile_runs)

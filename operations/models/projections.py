@@ -95,6 +95,7 @@ class WorkflowRunProjection(TenantModel):
     error_code = models.CharField(max_length=80, default="", blank=True)
     reason_code = models.CharField(max_length=80, default="", blank=True)
     provisional = models.BooleanField(default=False)
+    provisional_ends = models.PositiveSmallIntegerField(default=0)  # how often its end was assumed
     cancel_requested = models.BooleanField(default=False)
     previous_run_id = models.CharField(max_length=80, default="", blank=True)
     next_run_id = models.CharField(max_length=80, default="", blank=True)
@@ -111,6 +112,7 @@ class WorkflowRunProjection(TenantModel):
             models.Index(fields=["status", "-first_seen_at", "-run_id"], name="runs_by_status"),
             models.Index(fields=["workflow_type", "-first_seen_at", "-run_id"], name="runs_by_type"),
             models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="runs_of_a_job"),
+            models.Index(fields=["first_seen_at"], condition=Q(provisional=True), name="assumed_ends"),
         ]
 
     def __str__(self) -> str:

@@ -18,6 +18,8 @@ from operations.events import (
 )
 from operations.stage_engine.lifecycle import settle_owned_rows
 
+NOT_FOUND_REASON = "reconciled_not_found"
+
 
 def record_dispatched(start: WorkflowStart) -> bool:
     """What a starter writes once Temporal accepted. False where this run was already known."""
@@ -78,6 +80,39 @@ def _to_terminal(outcome: WorkflowOutcome) -> Event:
         case RunStatus.TERMINATED:
             return WorkflowTerminated(**ids)
     raise ValueError(f"{outcome.status} is not an end that a workflow records")
+
+
+def record_not_found(run_id: str, workflow_id: str, workflow_type: str, *, episode: int) -> bool:
+    """A provisional end: Temporal does not know this exact run. What the run owns is left alone."""
+    with writer():
+        logged = append(
+            WorkflowTerminated(
+                workflow_id=workflow_id,
+                run_id=run_id,
+                workflow_type=workflow_type,
+                reason_code=NOT_FOUND_REASON,
+                provisional=True,
+            ),
+            key=f"run:{run_id}:provisional:{episode}",
+        )
+    return logged is not None
+
+
+def record_recovered(run_id: str, workflow_id: str, workflow_type: str, *, episode: int) -> bool:
+    """The marked start that undoes a provisional end: Temporal knows this exact run after all."""
+    with writer():
+        logged = append(
+            WorkflowStarted(
+                workflow_id=workflow_id,
+                run_id=run_id,
+                workflow_type=workflow_type,
+                phase="running",
+                recovered=True,
+                summary={},
+            ),
+            key=f"run:{run_id}:recovered:{episode}",
+        )
+    return logged is not None
 
 
 def record_cancel_intent(workflow_id: str, run_id: str) -> None:

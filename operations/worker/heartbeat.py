@@ -20,7 +20,11 @@ log = logging.getLogger(__name__)
 
 
 class WorkerHeartbeat:
-    """Writes one runtime row. A tick that fails is tried again with the same id, start time and slots."""
+    """Writes one runtime row. A tick that fails is tried again with the same id, start time and slots.
+
+    What the heartbeat looks for runs beside it: a slow answer of Temporal's must not make a living
+    worker look dead.
+    """
 
     def __init__(self, workspace: Workspace, slots: SlotCounter, *, total_slots: int) -> None:
         self.worker_id = f"{os.uname().nodename[:40]}-{os.getpid()}-{uuid4().hex[:8]}"
@@ -29,7 +33,13 @@ class WorkerHeartbeat:
         self.total_slots = total_slots
         self.started_at: datetime = timezone.now()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="worker-heartbeat", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._repeat, args=(work,), name=name, daemon=True)
+            for name, work in (
+                ("worker-heartbeat", self.beat),
+                ("worker-reconcilers", lambda: run_reconcilers(startup=False)),
+            )
+        ]
 
     def beat(self, *, stopped: bool = False) -> None:
         now = timezone.now()
@@ -50,19 +60,20 @@ class WorkerHeartbeat:
 
     def start(self) -> None:
         self.beat()
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """Say that the worker is gone, so that nobody waits 45 seconds to learn it."""
         self._stop.set()
-        self._thread.join(timeout=10)
+        for thread in self._threads:
+            thread.join(timeout=5)
         self._guarded(lambda: self.beat(stopped=True))
 
-    def _loop(self) -> None:
+    def _repeat(self, work: Callable[[], object]) -> None:
         while not self._stop.wait(HEARTBEAT_SECONDS):
             close_old_connections()
-            self._guarded(self.beat)
-            self._guarded(lambda: run_reconcilers(startup=False))
+            self._guarded(work)
         connection.close()
 
     def _guarded(self, work: Callable[[], object]) -> None:
