@@ -180,7 +180,7 @@ class Workspace:
         self.run_ids.append(run_id)
         return run_id
 
-    def wait_for_run(self, run_id: str, *, seconds: float = 120.0) -> str:
+    def wait_for_run(self, run_id: str, *, seconds: float = 240.0) -> str:
         """Until the run and every preparation it planned have ended; returns the run's status."""
         self.wait_until(lambda: self.find_run_status(run_id) not in OPEN, what=f"the end of {run_id}", seconds=seconds)
         self.wait_until(
@@ -197,7 +197,7 @@ class Workspace:
         )
         return str(self.find_run_status(run_id))
 
-    def discover(self, *, seconds: float = 120.0) -> str:
+    def discover(self, *, seconds: float = 240.0) -> str:
         """One discovery from its start to the last preparation's end; returns its status."""
         return self.wait_for_run(self.start_discovery(), seconds=seconds)
 
