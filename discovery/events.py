@@ -78,6 +78,12 @@ class SourceRegistryEntryCreated(Event):
     family: str
 
 
+@event("SourceRegistryEntryUpdated")
+class SourceRegistryEntryUpdated(Event):
+    source_id: str
+    enabled: bool
+
+
 @event("SourceStateChanged")
 class SourceStateChanged(Event):
     source_id: str
@@ -146,6 +152,14 @@ class ContentDuplicateCandidateDetected(JobEvent):
 @event("ProfileImported")
 class ProfileImported(Event):
     """``parts`` counts what the profile holds; nothing of its text is here."""
+
+    version: int
+    parts: dict[str, int]
+
+
+@event("ProfileUpdated")
+class ProfileUpdated(Event):
+    """An edited version was saved. ``parts`` counts what it holds; nothing of its text is here."""
 
     version: int
     parts: dict[str, int]

@@ -30,7 +30,7 @@ def name_posting_regions(event: LoggedEvent) -> Iterable[str]:
         yield f"job:{other}"
 
 
-@stale("SourceRegistryEntryCreated", "SourceStateChanged")
+@stale("SourceRegistryEntryCreated", "SourceRegistryEntryUpdated", "SourceStateChanged")
 def name_source_regions(event: LoggedEvent) -> Iterable[str]:
     return ("sources", "dashboard", "topbar")
 
@@ -40,6 +40,6 @@ def name_discovery_regions(event: LoggedEvent) -> Iterable[str]:
     return (f"run:{event.run_id}", f"run-row:{event.run_id}", "sources", "dashboard")
 
 
-@stale("ProfileImported")
+@stale("ProfileImported", "ProfileUpdated")
 def name_profile_regions(event: LoggedEvent) -> Iterable[str]:
     return ("profile", "dashboard", "topbar")

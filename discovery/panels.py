@@ -1,10 +1,19 @@
-"""The job page's section on where a posting was seen, how far its text is trusted, and what it may be a copy of."""
+"""What discovery adds to shared pages: the job page's section on where a posting was seen, how far its text is trusted
+and what it may be a copy of; the dashboard's first steps; the sidebar."""
 
 from typing import Any
 from uuid import UUID
 
-from discovery.queries import find_snapshot_facts, list_duplicates, list_sightings
+from discovery.listing import has_enabled_source
+from discovery.queries import (
+    find_newest_profile_version,
+    find_snapshot_facts,
+    list_duplicates,
+    list_sightings,
+)
+from operations.first_steps import first_step
 from operations.job_panels import job_panel
+from operations.navigation import Page, add_page
 
 TIERS = {
     "source_payload": "the board itself",
@@ -34,3 +43,28 @@ def read_sightings_panel(job_id: UUID) -> dict[str, Any] | None:
             {"job": other, "why": REASONS.get(other.reason, other.reason)} for other in list_duplicates(job_id)
         ],
     }
+
+
+add_page(Page("Discovery", "discovery:sources", "Sources", 10, "o"))
+
+
+@first_step(
+    place=10,
+    title="Import your profile",
+    text="A JSON Resume: everything that scores, resumes and letters may say of you.",
+    url_name="discovery:profile",
+    action="Open the profile",
+)
+def has_profile() -> bool:
+    return find_newest_profile_version() > 0
+
+
+@first_step(
+    place=20,
+    title="Choose where to look",
+    text="Add the board of an employer you like, or the sample boards that come with JobCtrl.",
+    url_name="discovery:sources",
+    action="Choose boards",
+)
+def has_source() -> bool:
+    return has_enabled_source()

@@ -1,10 +1,12 @@
-"""The engine's own job actions: run, retry, reset and cancel a stage."""
+"""The engine's own job actions: run, retry, reset and cancel a stage; and the last of the first steps."""
 
 from uuid import UUID
 
 from operations import queries
 from operations.contracts import STAGE_AFTER, StageName
+from operations.first_steps import first_step
 from operations.job_actions import ActionRefused, ActionRequest, ActionResult, job_action
+from operations.listing.runs import RunFilter, list_runs
 from operations.services.cancellation import cancel_run
 from operations.services.stages import ResetReport, reset_stages
 from operations.services.starts import check_worker_ready
@@ -66,3 +68,14 @@ def cancel(request: ActionRequest) -> ActionResult:
             cancel_run(run.run_id)
         done.append(job_id)
     return ActionResult(done, refused)
+
+
+@first_step(
+    place=30,
+    title="Look for jobs",
+    text="The first run reads the boards, scores what it finds and writes documents for the best.",
+    url_name="operations:start-discovery",
+    action="Look for jobs",
+)
+def has_looked_for_jobs() -> bool:
+    return bool(list_runs(RunFilter(workflow_type="DiscoverWorkflow"), limit=1).rows)

@@ -9,6 +9,7 @@ from operations.views.palette import search_palette
 from operations.views.run import show_run, stop_run
 from operations.views.runs import show_runs
 from operations.views.saved_views import forget_view, save_view
+from operations.views.settings import change_password, end_token, make_token, show_settings
 from operations.views.sign_in import sign_in, sign_out
 from operations.views.topbar import show_topbar
 
@@ -28,6 +29,10 @@ urlpatterns = [
     path("activity/<int:event_id>/", show_event, name="event"),
     path("views/save/", save_view, name="save-view"),
     path("views/forget/", forget_view, name="forget-view"),
+    path("settings/", show_settings, name="settings"),
+    path("settings/password/", change_password, name="change-password"),
+    path("settings/tokens/", make_token, name="make-token"),
+    path("settings/tokens/revoke/", end_token, name="end-token"),
     path("live/", stream_nudges, name="live"),
     path("palette/", search_palette, name="palette"),
     path("topbar/", show_topbar, name="topbar"),

@@ -86,6 +86,7 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
     "WorkflowCancellationRequested": lambda b: "Cancellation was asked for",
     "SettingsChanged": lambda b: f"Settings changed by {b['actor']}: {', '.join(b['keys'])}",
     "SourceRegistryEntryCreated": lambda b: f"Source {b['sourceId']} was added",
+    "SourceRegistryEntryUpdated": lambda b: f"Source {b['sourceId']} was {'enabled' if b['enabled'] else 'disabled'}",
     "SourceStateChanged": lambda b: f"Source {b['sourceId']} {b['toState']}{_because(b)}",
     "DiscoveryRunStarted": lambda b: f"Discovery started over {count_of(b['sources'], 'source')}",
     "DiscoveryRunCompleted": lambda b: "Discovery done",

@@ -1,0 +1,3 @@
+"""Bounds of a profile file, importable without pydantic."""
+
+MAX_ENTRIES = 100
