@@ -17,7 +17,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks.figures import Figure, at_most, describe_figures
+from tests.benchmarks.figures import Figure, at_most, describe_figures, format_number
 from tests.benchmarks.places import POSTGRES, SQLITE, Place, PostgresSeeds, ensure_seed, sqlite_place
 from tests.postgres import PostgresUnavailable, kept_cluster
 from tests.run import ROOT
@@ -40,6 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         places = plan_databases(options, stack, notes)
         for figure in measure_all(places, options):
             figures.append(figure)
+            announce(f"    {figure.name}: {format_number(figure.value)} {figure.unit}")
     figures.extend(compare_sizes(figures))
     print("\n".join(describe_figures(figures)))
     for note in [*notes, *(f"{figure.name}: {figure.note}" for figure in figures if figure.note)]:
