@@ -20,8 +20,10 @@ from discovery.services.profiles import count_parts, import_profile, save_profil
 from discovery.services.sources import SourceRefused, register_bundled_sources, register_source, set_source_enabled
 from discovery.sources.base import SOURCES
 from discovery.sources.bundled import FAMILY as BUNDLED
-from operations.api.base import NAMED_AT_MOST, Operation, refusals
+from operations.api.base import Operation, refusals
 from operations.documents import dump_document
+
+NAMED_AT_MOST = 20
 
 
 class TooLarge(APIException):

@@ -15,6 +15,7 @@ LIVE = "live"
 NEXT_RUN = "next run"
 WORKER_RESTART = "worker restart"
 REASON_LIMIT = 160
+QUOTED = 60
 
 
 class OutOfRange(ValueError):
@@ -137,7 +138,7 @@ class WholeNumber:
 
     def __call__(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"{value!r} is not a whole number")
+            raise ValueError(f"{_quote(value)} is not a whole number")
         if not self.low <= value <= self.high:
             raise OutOfRange(value, min(max(value, self.low), self.high))
         return value
@@ -149,13 +150,13 @@ class Number:
 
     def __call__(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"{value!r} is not a number")
+            raise ValueError(f"{_quote(value)} is not a number")
         try:
             number = float(value)
         except OverflowError:
             raise ValueError("it is too large") from None
         if not math.isfinite(number):
-            raise ValueError(f"{value!r} is not a number")
+            raise ValueError(f"{_quote(value)} is not a number")
         if number < self.low:
             raise ValueError(f"{value} is out of range")
         return number
@@ -167,7 +168,7 @@ class Choice:
 
     def __call__(self, value: Any) -> str:
         if value not in self.choices:
-            raise ValueError(f"{value!r} is not one of them")
+            raise ValueError(f"{_quote(value)} is not one of them")
         return str(value)
 
 
@@ -181,13 +182,19 @@ class ChoicePerLane:
 
     def __call__(self, value: Any) -> dict[str, str]:
         if not isinstance(value, dict):
-            raise ValueError(f"{value!r} is not a mapping of lanes to {self.noun}s")
+            raise ValueError(f"{_quote(value)} is not a mapping of lanes to {self.noun}s")
         for lane, choice in value.items():
             if lane not in self.lanes:
-                raise ValueError(f"there is no lane {lane!r}")
+                raise ValueError(f"there is no lane {_quote(lane)}")
             if choice not in self.choices:
-                raise ValueError(f"{choice!r} is not a {self.noun} for {lane}")
+                raise ValueError(f"{_quote(choice)} is not a {self.noun} for {lane}")
         return dict(value)
+
+
+def _quote(value: Any) -> str:
+    """Short enough that the reason after it is not cut off."""
+    text = repr(value)
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
 
 
 def check_integer(low: int, high: int) -> WholeNumber:
@@ -204,5 +211,5 @@ def check_choice(*choices: str) -> Choice:
 
 def check_boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{value!r} is neither true nor false")
+        raise ValueError(f"{_quote(value)} is neither true nor false")
     return value

@@ -69,6 +69,17 @@ class SettingField:
     problem: str = ""
 
     @property
+    def low(self) -> str:
+        """A property, since a template would call ``check`` on its way to the bound."""
+        check = self.setting.check
+        return f"{check.low:g}" if isinstance(check, WholeNumber | Number) else ""
+
+    @property
+    def high(self) -> str:
+        check = self.setting.check
+        return str(check.high) if isinstance(check, WholeNumber) else ""
+
+    @property
     def choices(self) -> tuple[str, ...]:
         check = self.setting.check
         return check.choices if isinstance(check, Choice | ChoicePerLane) else ()
