@@ -6,9 +6,9 @@ import pytest
 
 from tests.boardserver import BoardServer
 from tests.worker.boards import add_boards, build_postings, serve_board
-from tests.worker.workspace import SAMPLE_PROFILE, Workspace
+from tests.worker.workspace import SAMPLE_PROFILE, Workspace, on_sqlite_alone
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, on_sqlite_alone]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
+import pytest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client, WorkflowHandle
 
@@ -35,6 +36,11 @@ START_SECONDS = 40.0
 COMMAND_SECONDS = 120.0
 
 T = TypeVar("T")
+
+#: For slow tests of what no database has a part in.
+on_sqlite_alone = pytest.mark.skipif(
+    os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="no database has a part in it; tried on SQLite"
+)
 
 
 @dataclass(frozen=True, slots=True)
