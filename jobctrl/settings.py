@@ -22,7 +22,7 @@ if (_web_host := JOBCTRL_WEB_ADDRESS.rpartition(":")[0]) not in ("", "0.0.0.0", 
     ALLOWED_HOSTS.append(_web_host)
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "operations.admin_config.OperatorAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -91,9 +91,28 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 10
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["operations.access.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "operations.api.parsers.IgnoreAccept",
+    "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_PARSER_CLASSES": ["operations.api.parsers.StrictJson"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "operations.api.errors.answer_error",
+    "URL_FORMAT_OVERRIDE": None,  # ?format= is the lists' own
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "jobctrl",
+    "DESCRIPTION": "What the pages do, for scripts. A token is made on the settings page.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "PREPROCESSING_HOOKS": ["operations.api.schema.add_stream"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "operations.api.schema.finish_schema",
+    ],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "list", "validatorUrl": None},
 }
 
 ROOT_URLCONF = "jobctrl.urls"
@@ -131,7 +150,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         ),
     }
 else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import connections
 from temporalio.client import Client
 from temporalio.worker import Worker
 
@@ -25,11 +26,13 @@ log = logging.getLogger(__name__)
 
 CONTROL_SLOTS = 2
 CONNECT_SECONDS = 60
+CONNECTION_SECONDS = 60
 GRACE = timedelta(seconds=10)
 
 
 def run_worker() -> None:
     """Run until SIGTERM or SIGINT. Raises before any work starts where the home or the disk is unusable."""
+    keep_connections()
     settings.JOBCTRL_HOME.create()
     check_free_space()
     workspace = ensure_workspace()
@@ -38,6 +41,12 @@ def run_worker() -> None:
     changes = run_reconcilers(startup=True)
     log.info("startup reconciliation: %s", changes)
     asyncio.run(_serve(workspace, slots))
+
+
+def keep_connections() -> None:
+    """The worker's threads live long and each keeps its connection; the web's live for one request and do not."""
+    for config in connections.databases.values():
+        config["CONN_MAX_AGE"] = CONNECTION_SECONDS
 
 
 async def _serve(workspace: Workspace, slots: int) -> None:
