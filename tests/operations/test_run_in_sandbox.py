@@ -125,7 +125,7 @@ def test_a_run_canceled_before_any_worker_saw_it_has_its_start_and_one_end(serve
 
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.json")), ids=lambda path: path.stem)
 def test_a_stored_history_still_replays(path: Path) -> None:
-    """After a change that breaks this, patch the workflow or record anew: python -m tests.histories (see CONTRIBUTING)."""
+    """After a change that breaks this, patch the workflow or, before the first release only, record anew: python -m tests.histories."""
     asyncio.run(replay(WorkflowHistory.from_json(path.stem, path.read_text(encoding="utf-8"))))
 
 
