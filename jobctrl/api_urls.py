@@ -4,11 +4,9 @@ from importlib.util import find_spec
 
 from django.urls import include, path
 
-from operations.api.health import show_health
 from operations.streaming.views import stream_events
 
 urlpatterns = [
-    path("health", show_health),
     path("events/stream", stream_events, name="event-stream"),
     path("", include("operations.api.urls")),
     *(path("", include(f"{app}.api_urls")) for app in ("discovery", "materials") if find_spec(f"{app}.api_urls")),

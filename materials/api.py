@@ -29,12 +29,14 @@ class ArtifactOutput(serializers.Serializer[Any]):
 
 
 class ListArtifacts(Operation):
+    query = (OpenApiParameter("jobId", OpenApiTypes.UUID, description="Only this job's."),)
+
     class Output(serializers.Serializer[Any]):
         artifacts = ArtifactOutput(many=True)
 
     @extend_schema(
         operation_id="listArtifacts",
-        parameters=[OpenApiParameter("jobId", str, description="Only this job's.")],
+        parameters=list(query),
         responses={200: Output, **refusals()},
         tags=["artifacts"],
     )

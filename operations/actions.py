@@ -8,9 +8,9 @@ from operations.first_steps import first_step
 from operations.job_actions import ActionRefused, ActionRequest, ActionResult, job_action
 from operations.listing.runs import RunFilter, list_runs
 from operations.services.cancellation import cancel_run
-from operations.services.stages import ResetReport, reset_stages
-from operations.services.starts import check_worker_ready
-from operations.starters import StartOrder, start_stage
+from operations.services.stages import ResetReport, list_unfit_jobs, reset_stages
+from operations.services.starts import check_worker_ready, describe_asked, find_receipt
+from operations.starters import StartOrder, get_profile_version, start_stage
 
 
 def read_stage(request: ActionRequest) -> StageName:
@@ -25,8 +25,15 @@ def read_stage(request: ActionRequest) -> StageName:
 @job_action("run-stage", label="Run stage", needs_stage=True)
 def run_stage(request: ActionRequest) -> ActionResult:
     stage = read_stage(request)
-    started = start_stage(StartOrder(stage, request.job_ids, idempotency_key=request.idempotency_key))
-    return ActionResult(request.job_ids, started=started)
+    asked = describe_asked(stage, request.job_ids, action="run-stage")
+    if (known := find_receipt(request.idempotency_key, asked=asked)) is not None:
+        return ActionResult(request.job_ids, started=known)
+    refused = list_unfit_jobs(stage, request.job_ids)
+    fit = [job_id for job_id in request.job_ids if job_id not in refused]
+    if not fit:
+        return ActionResult((), refused)
+    started = start_stage(StartOrder(stage, fit, idempotency_key=request.idempotency_key, asked=asked))
+    return ActionResult(fit, refused, started)
 
 
 @job_action("reset-stage", label="Reset stage", needs_stage=True, consequence="Accepted documents and scores are kept.")
@@ -40,14 +47,20 @@ def reset_stage(request: ActionRequest) -> ActionResult:
 def retry_stage(request: ActionRequest) -> ActionResult:
     """Reset and run. The worker's readiness is asked first: a 503 leaves rows and events as they were."""
     stage = read_stage(request)
+    asked = describe_asked(stage, request.job_ids, action="retry-stage")
+    if (known := find_receipt(request.idempotency_key, asked=asked)) is not None:
+        return ActionResult(request.job_ids, started=known)
+    get_profile_version()
     check_worker_ready()
-    report: ResetReport = reset_stages(stage, request.job_ids, reason_code="retry")
-    ready = [job_id for job_id in request.job_ids if job_id in report.reset or _is_pending(report, job_id)]
+    unfit = list_unfit_jobs(stage, request.job_ids)
+    fit = [job_id for job_id in request.job_ids if job_id not in unfit]
+    report: ResetReport = reset_stages(stage, fit, reason_code="retry")
+    ready = [job_id for job_id in fit if job_id in report.reset or _is_pending(report, job_id)]
     if not ready:
-        return ActionResult((), report.refused)
-    started = start_stage(StartOrder(stage, ready, idempotency_key=request.idempotency_key))
+        return ActionResult((), unfit | report.refused)
+    started = start_stage(StartOrder(stage, ready, idempotency_key=request.idempotency_key, asked=asked))
     refused = {job_id: code for job_id, code in report.refused.items() if job_id not in ready}
-    return ActionResult(ready, refused, started)
+    return ActionResult(ready, unfit | refused, started)
 
 
 def _is_pending(report: ResetReport, job_id: UUID) -> bool:

@@ -32,7 +32,7 @@ def find_worker_load() -> WorkerLoad | None:
 
 def list_needing_person(*, limit: int) -> list[UUID]:
     """Visible jobs with a stage that only a person can move on, at most ``limit``; reads the state index."""
-    stuck = Q(state__in=PERSON_STATES) | Q(state=StageState.FAILED, retryable=False)
+    stuck = Q(state__in=(*PERSON_STATES, StageState.FAILED)) & ~Q(state=StageState.FAILED, retryable=True)
     visible = JobListProjection.objects.filter(job_id=OuterRef("job_id"), deleted=False, hidden=False)
     rows = JobStageState.objects.filter(stuck, Exists(visible), tenant_id=settings.TENANT_ID, stage__in=list(StageName))
     return list(rows.order_by().values_list("job_id", flat=True).distinct()[:limit])

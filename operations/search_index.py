@@ -71,22 +71,22 @@ def install_search() -> None:
         cursor.execute(_FILL_SQLITE)
 
 
-def find_matching_jobs(terms: Sequence[str]) -> Matches:
-    """Jobs whose title, company or place holds every term, the newest 5,000 at most."""
+def find_matching_jobs(terms: Sequence[str], *, limit: int = MOST_MATCHES) -> Matches:
+    """Jobs whose title, company or place holds every term, the newest ``limit`` at most."""
     if connection.vendor == "postgresql":
         where = " AND ".join(["(title || ' ' || company || ' ' || location) ILIKE %s"] * len(terms))
-        statement = f"SELECT job_id FROM job_list_projections WHERE {where} LIMIT {MOST_MATCHES + 1}"
+        statement = f"SELECT job_id FROM job_list_projections WHERE {where} LIMIT {limit + 1}"
         values = [f"%{_escape_like(term)}%" for term in terms]
     else:
         statement = (
             "SELECT s.job_id FROM job_search s WHERE s.id IN (SELECT rowid FROM job_search_fts "
-            f"WHERE job_search_fts MATCH %s ORDER BY rowid DESC LIMIT {MOST_MATCHES + 1})"
+            f"WHERE job_search_fts MATCH %s ORDER BY rowid DESC LIMIT {limit + 1})"
         )
         values = [" AND ".join('"' + term.replace('"', '""') + '"' for term in terms)]
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         ids = [row[0] if isinstance(row[0], UUID) else UUID(hex=row[0]) for row in cursor.fetchall()]
-    return Matches(ids[:MOST_MATCHES], len(ids) > MOST_MATCHES)
+    return Matches(ids[:limit], len(ids) > limit)
 
 
 def _escape_like(term: str) -> str:

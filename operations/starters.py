@@ -17,12 +17,14 @@ class StageNotStartable(OperationsError):
 
 @dataclass(frozen=True, slots=True)
 class StartOrder:
-    """A start asked for by a person. ``job_ids`` ``None`` = every eligible job."""
+    """A start asked for by a person. ``job_ids`` ``None`` = every eligible job; ``asked`` is what a repeat under the
+    same key must ask too, "" = the order itself."""
 
     stage: StageName
     job_ids: Sequence[UUID] | None = None
     limit: int = 0
     idempotency_key: str = ""
+    asked: str = ""
 
 
 Starter = Callable[[StartOrder], Started]
@@ -64,4 +66,5 @@ def start_stage(order: StartOrder) -> Started:
         job_ids=order.job_ids,
         limit=order.limit,
         idempotency_key=order.idempotency_key,
+        asked=order.asked,
     )

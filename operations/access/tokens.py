@@ -1,9 +1,11 @@
 """API tokens: leave for a script to act as a user."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
+from django.db import OperationalError, connection
 from django.db.models import Q
 
 from operations.access.secrets import hash_secret, is_well_formed, make_secret
@@ -12,6 +14,7 @@ from operations.models import ApiToken
 PREFIX = "jc_"
 HINT_LENGTH = 4
 USE_NOTED_EVERY = timedelta(minutes=1)
+BRIEF_MS = 50
 
 
 def create_token(user: User, *, label: str, now: datetime) -> tuple[ApiToken, str]:
@@ -44,6 +47,28 @@ def find_token(token: str, *, now: datetime) -> ApiToken | None:
     rows = ApiToken.objects.filter(token_hash=hash_secret(token), revoked_at__isnull=True, user__is_active=True)
     row = rows.select_related("user").first()
     if row is not None and (row.last_used_at is None or now - row.last_used_at >= USE_NOTED_EVERY):
-        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
-        ApiToken.objects.filter(stale, pk=row.pk).update(last_used_at=now)
+        _note_use(row.pk, now=now)
     return row
+
+
+def _note_use(token_id: int, *, now: datetime) -> None:
+    """Best effort: a request that only reads neither waits for a writer nor fails because of one."""
+    stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
+    with suppress(OperationalError), wait_briefly():
+        ApiToken.objects.filter(stale, pk=token_id).update(last_used_at=now)
+
+
+@contextmanager
+def wait_briefly() -> Iterator[None]:
+    """SQLite waits for another connection's write; PostgreSQL's readers meet none here."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        (patience,) = cursor.fetchone()
+        cursor.execute(f"PRAGMA busy_timeout = {BRIEF_MS}")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {int(patience)}")

@@ -1,32 +1,47 @@
 """What every operation of the API has in common."""
 
-from collections.abc import Iterable
-from typing import Any
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final
 
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from operations.access.actors import Actor
 from operations.api.errors import ErrorOutput
+from operations.listing.paging import BadQuery, QueryReader
 from operations.services.starts import Started
 
-KEY_LIMIT = 200
+KEY_LIMIT: Final = 200
+NAMED_AT_MOST: Final = 20
+EXPORT_LIMIT: Final = 10_000
+FORMAT: Final = OpenApiParameter(
+    "format", str, enum=("json", "csv"), description="`csv`: all that match, at most 10,000 rows, without paging."
+)
 
-PAGING = [
+PAGING: Final = (
     OpenApiParameter("cursor", str, description="From `nextCursor` of the page before."),
-    OpenApiParameter("limit", int, description="Rows a page, 1 to 200; 50 unless given."),
-]
-IDEMPOTENCY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="Repeating it answers with the recorded ids."
+    OpenApiParameter(
+        "limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}, description="Rows a page."
+    ),
+)
+IDEMPOTENCY: Final = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "maxLength": KEY_LIMIT},
+    OpenApiParameter.HEADER,
+    description="A repeat answers with the recorded ids and starts nothing; with another request under it, 409.",
 )
 
 
 def refusals(*codes: int) -> dict[int, OpenApiResponse]:
-    """The documented refusals of an operation."""
-    return {code: OpenApiResponse(ErrorOutput) for code in (400, 401, *codes)}
+    """The documented refusals of an operation; any of them may find the database gone."""
+    return {code: OpenApiResponse(ErrorOutput) for code in sorted({400, 401, 503, *codes})}
 
 
 class StartedOutput(serializers.Serializer[Any]):
@@ -39,7 +54,18 @@ class StartedOutput(serializers.Serializer[Any]):
 
 
 class Operation(APIView):
-    """One operation. Reads its input, calls one service or query, writes its output."""
+    """One address. Each operation reads its input, calls one service or query, writes its output."""
+
+    #: What its GET may be asked; anything else is refused, so that a misspelt filter is not taken for none.
+    query: ClassVar[Sequence[OpenApiParameter]] = ()
+    ignores_query: ClassVar[bool] = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if any("\x00" in value for value in kwargs.values() if isinstance(value, str)):
+            raise NotFound("There is nothing at this address.")
+        if not self.ignores_query:
+            check_query(request, [parameter.name for parameter in self.query])
 
     def read_key(self, request: Request) -> str:
         """The ``Idempotency-Key`` header, bounded."""
@@ -49,7 +75,8 @@ class Operation(APIView):
         return key
 
     def read_actor(self, request: Request) -> str:
-        return str(request.user.get_username())
+        """Who is named in audit events."""
+        return request.auth.name if isinstance(request.auth, Actor) else str(request.user.get_username())
 
     def read_limit(self, request: Request) -> int:
         value = request.query_params.get("limit", "")
@@ -60,38 +87,64 @@ class Operation(APIView):
         return int(value)
 
     def read_input(self, serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+        """The body; a field that is not known is refused, since a misspelt one would silently mean its default."""
         given = serializer(data=request.data)
         given.is_valid(raise_exception=True)
+        unknown = [name for name in request.data if name not in given.fields]
+        if unknown:
+            reason = f"there is no such field; known are {', '.join(given.fields) or 'none'}"
+            raise serializers.ValidationError({name[:80]: reason for name in unknown[:NAMED_AT_MOST]})
         found: dict[str, Any] = given.validated_data
         return found
+
+
+def check_query(request: Request, known: Sequence[str]) -> None:
+    """Raises ``BadQuery`` for parameters that are not known or are given twice."""
+    problems = {}
+    for name, values in request.query_params.lists():
+        if name not in known:
+            problems[name[:80]] = f"there is no such parameter; known are {', '.join(known) or 'none'}"
+        elif len(values) > 1:
+            problems[name] = "it is given more than once"
+    if problems:
+        raise BadQuery(dict(list(problems.items())[:NAMED_AT_MOST]))
+
+
+def read_format(request: Request) -> str:
+    reader = QueryReader(request.query_params)
+    chosen = reader.choice("format", ("json", "csv"), default="json")
+    reader.finish()
+    return chosen
 
 
 def answer_started(started: Started) -> Response:
     return Response(StartedOutput(started).data, status=202)
 
 
-def answer_csv(name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> HttpResponseBase:
-    """A CSV download, streamed. A cell that a spreadsheet would run as a formula is quoted."""
-    import csv
-
-    class Echo:
-        def write(self, value: str) -> str:
-            return value
-
-    sheet = csv.writer(Echo())
-
-    def lines() -> Iterable[str]:
-        yield sheet.writerow(columns)
-        for row in rows:
-            yield sheet.writerow([defuse(value) for value in row])
-
-    response = StreamingHttpResponse(lines(), content_type="text/csv; charset=utf-8")
+def answer_csv(name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
+    """A CSV download. A cell that a spreadsheet would run as a formula is quoted."""
+    text = io.StringIO(newline="")
+    sheet = csv.writer(text)
+    sheet.writerow(columns)
+    sheet.writerows([defuse(value) for value in row] for row in rows)
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
 
 
 def defuse(value: Any) -> Any:
     """Text that starts like a formula gets a leading apostrophe (OWASP, CSV injection)."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
+    if isinstance(value, str) and value.lstrip(" \n\ufeff")[:1] in (
+        "=",
+        "+",
+        "-",
+        "@",
+        "\t",
+        "\r",
+        "＝",
+        "＋",
+        "－",
+        "＠",
+    ):
+        return f"'{value}" if value.strip() else value
     return "" if value is None else value

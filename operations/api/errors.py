@@ -3,12 +3,14 @@
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
+from operations.access.refusals import RETRY_SECONDS, describe_database_error
 from operations.contracts import ErrorCode
 from operations.errors import OperationsError
 from operations.listing.paging import BadQuery
@@ -24,6 +26,11 @@ STATUS_OF = {
     ErrorCode.CONFIGURATION: status.HTTP_409_CONFLICT,
     ErrorCode.MISSING_INPUT: status.HTTP_409_CONFLICT,
 }
+FIELDS_SHOWN = 50
+CSRF_MESSAGE = (
+    "A request with a session must send the page's CSRF token as X-CSRFToken. "
+    "Reload the page and send it again, or use an API token."
+)
 CODE_OF_STATUS = {
     400: "bad_request",
     401: "not_signed_in",
@@ -62,12 +69,12 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, OperationsError):
         fields = getattr(error, "fields", {})
         return build_error(STATUS_OF.get(error.code, 400), str(error.code), error.message, fields)
-    if isinstance(error, OperationalError):
-        return build_error(503, "database_unavailable", "The database is busy or unreachable. Try again in a moment.")
+    if isinstance(error, OperationalError | InterfaceError):
+        return build_error(503, "database_unavailable", describe_database_error(error))
     if isinstance(error, RequestDataTooBig):
-        return build_error(413, "too_large", "The request is larger than is accepted.")
+        return build_error(413, "too_large", "At most 4 MB can be sent at once. Send a smaller body.")
     if isinstance(error, Http404):
-        error = exceptions.NotFound()
+        error = exceptions.NotFound("There is nothing at this address.")
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
     if not isinstance(error, exceptions.APIException):
@@ -81,6 +88,8 @@ def _answer_drf(error: exceptions.APIException) -> Response:
         return build_error(400, "bad_request", "Some fields were refused.", flatten(error.detail))
     if isinstance(error, Conflict):
         code = str(error.get_codes())
+    if isinstance(error, exceptions.PermissionDenied) and str(error.detail).startswith("CSRF Failed"):
+        return build_error(403, "csrf_failed", CSRF_MESSAGE)
     response = build_error(error.status_code, code, str(error.detail))
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         response["WWW-Authenticate"] = getattr(error, "auth_header", "Bearer")
@@ -94,7 +103,8 @@ def flatten(detail: Any, *, prefix: str = "") -> dict[str, str]:
     if isinstance(detail, dict):
         found: dict[str, str] = {}
         for name, value in detail.items():
-            found |= flatten(value, prefix=f"{prefix}.{name}" if prefix else str(name))
+            name = "" if name == api_settings.NON_FIELD_ERRORS_KEY else str(name)
+            found |= flatten(value, prefix=".".join(part for part in (prefix, name) if part))
         return found
     if isinstance(detail, list):
         if detail and all(isinstance(item, str) for item in detail):
@@ -109,5 +119,9 @@ def flatten(detail: Any, *, prefix: str = "") -> dict[str, str]:
 def build_error(code: int, error: str, message: str, fields: dict[str, str] | None = None) -> Response:
     body: dict[str, Any] = {"error": error, "message": message}
     if fields:
-        body["fields"] = {str(name)[:200]: str(reason)[:400] for name, reason in fields.items()}
-    return Response(body, status=code)
+        shown = list(fields.items())[:FIELDS_SHOWN]
+        body["fields"] = {str(name)[:200]: str(reason)[:400] for name, reason in shown}
+    response = Response(body, status=code)
+    if code == 503:
+        response["Retry-After"] = str(RETRY_SECONDS)
+    return response

@@ -1,15 +1,18 @@
 """``/v1/events``: the audit list, markers included."""
 
+import json
 from typing import Any
 
 from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from operations.api.base import PAGING, Operation, answer_csv, refusals
-from operations.listing.events import list_events, read_event_filter
+from operations.api.base import EXPORT_LIMIT, FORMAT, PAGING, Operation, answer_csv, read_format, refusals
+from operations.listing.events import filter_events, list_events, read_event_filter
+from operations.models import JobEventRow
 
 EXPORTED = ("id", "recorded_at", "event_type", "job_id", "workflow_id", "run_id", "payload")
 
@@ -27,6 +30,16 @@ class EventOutput(serializers.Serializer[Any]):
 
 
 class ListEvents(Operation):
+    query = (
+        OpenApiParameter("type", {"type": "string", "maxLength": 60}),
+        OpenApiParameter("jobId", OpenApiTypes.UUID),
+        OpenApiParameter("runId", {"type": "string", "maxLength": 80}),
+        OpenApiParameter("workflowId", {"type": "string", "maxLength": 200}),
+        OpenApiParameter("q", {"type": "string", "maxLength": 200}, description="Any part of a payload."),
+        FORMAT,
+        *PAGING,
+    )
+
     class Output(serializers.Serializer[Any]):
         events = EventOutput(many=True)
         nextCursor = serializers.CharField(allow_blank=True)
@@ -34,23 +47,21 @@ class ListEvents(Operation):
 
     @extend_schema(
         operation_id="listEvents",
-        parameters=[
-            OpenApiParameter("type", str),
-            OpenApiParameter("jobId", str),
-            OpenApiParameter("runId", str),
-            OpenApiParameter("workflowId", str),
-            OpenApiParameter("q", str),
-            OpenApiParameter("format", str, enum=("json", "csv")),
-            *PAGING,
-        ],
-        responses={200: Output, **refusals()},
+        parameters=list(query),
+        responses={(200, "application/json"): Output, (200, "text/csv"): OpenApiTypes.STR, **refusals()},
         tags=["events"],
     )
     def get(self, request: Request) -> HttpResponseBase:
         wanted = read_event_filter(request.query_params)
+        if read_format(request) == "csv":
+            rows, _ = filter_events(wanted)
+            return answer_csv("events", EXPORTED, map(_as_cells, rows.order_by("-id")[:EXPORT_LIMIT]))
         page = list_events(wanted, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
-        if request.query_params.get("format") == "csv":
-            return answer_csv("events", EXPORTED, ([getattr(row, name) for name in EXPORTED] for row in page.rows))
         return Response(
             {"events": EventOutput(page.rows, many=True).data, "nextCursor": page.next_cursor, "notes": page.notes}
         )
+
+
+def _as_cells(row: JobEventRow) -> list[Any]:
+    payload = json.dumps(row.payload, ensure_ascii=False, sort_keys=True)
+    return [*(getattr(row, name) for name in EXPORTED[:-1]), payload]

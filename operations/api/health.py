@@ -3,26 +3,85 @@
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from operations.access.actors import InvalidToken, identify
-from operations.readiness import DatabaseState, Readiness, read_readiness
+from operations.api.base import Operation
+from operations.readiness import (
+    DatabaseState,
+    ProjectionState,
+    Readiness,
+    SpendState,
+    TemporalState,
+    WorkerState,
+    read_readiness,
+)
 
 STARTED_AT = timezone.now()
 
 
-@require_safe
-def show_health(request: HttpRequest) -> JsonResponse:
-    """200 whenever the web process lives, whatever else is gone."""
-    readiness = read_readiness()
-    states = describe_states(readiness)
-    if readiness.database is DatabaseState.OK and _is_signed_in(request):
-        add_details(states, readiness)
-    response = JsonResponse(states)
-    response["Cache-Control"] = "no-store"
-    return response
+class HealthOutput(serializers.Serializer[Any]):
+    """What is not required is told to who is signed in."""
+
+    class Process(serializers.Serializer[Any]):
+        state = serializers.ChoiceField(("running",))
+        startedAt = serializers.DateTimeField(required=False)
+
+    class Database(serializers.Serializer[Any]):
+        state = serializers.ChoiceField([str(state) for state in DatabaseState])
+        vendor = serializers.CharField(required=False)
+
+    class Temporal(serializers.Serializer[Any]):
+        state = serializers.ChoiceField([str(state) for state in TemporalState])
+
+    class Worker(serializers.Serializer[Any]):
+        state = serializers.ChoiceField([str(state) for state in WorkerState])
+        lastSeenAt = serializers.DateTimeField(required=False, allow_null=True)
+
+    class Projections(serializers.Serializer[Any]):
+        state = serializers.ChoiceField([str(state) for state in ProjectionState])
+        apps = serializers.DictField(child=serializers.CharField(), required=False)
+
+    class Spend(serializers.Serializer[Any]):
+        state = serializers.ChoiceField([str(state) for state in SpendState])
+        spentUsd = serializers.FloatField(required=False)
+        ceilingUsd = serializers.FloatField(required=False)
+        usesModels = serializers.BooleanField(required=False)
+
+    status = serializers.ChoiceField(("ok", "degraded"))
+    process = Process()
+    database = Database()
+    temporal = Temporal()
+    worker = Worker()
+    projections = Projections()
+    spend = Spend()
+
+
+class ShowHealth(Operation):
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    ignores_query = True
+
+    @extend_schema(
+        operation_id="getHealth",
+        auth=[],
+        responses={200: OpenApiResponse(HealthOutput, "Whenever the web process lives, whatever else is gone.")},
+        tags=["health"],
+    )
+    def get(self, request: Request) -> Response:
+        readiness = read_readiness()
+        states = describe_states(readiness)
+        if readiness.database is DatabaseState.OK and _is_signed_in(request._request):
+            add_details(states, readiness)
+        response = Response(states)
+        response["Cache-Control"] = "no-store"
+        return response
 
 
 def describe_states(readiness: Readiness) -> dict[str, Any]:

@@ -13,38 +13,48 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from operations import queries
-from operations.api.base import IDEMPOTENCY, PAGING, Operation, StartedOutput, answer_csv, refusals
+from operations.api.base import (
+    EXPORT_LIMIT,
+    FORMAT,
+    IDEMPOTENCY,
+    PAGING,
+    Operation,
+    StartedOutput,
+    answer_csv,
+    answer_started,
+    read_format,
+    refusals,
+)
 from operations.api.errors import Conflict
 from operations.contracts import StageName
 from operations.job_actions import ActionRequest, ActionResult, find_action, list_actions
 from operations.listing.jobs import ORDERS, STAGES, STATES, VIEWS, filter_jobs, list_jobs, read_job_filter
 from operations.starters import StartOrder, start_stage
 
-EXPORT_LIMIT = 10_000
 EXPORTED = ("job_id", "title", "company", "location", "work_mode", "salary", "fit_score", "current_stage",
             "active_state", "source", "url", "posted_at", "discovered_at")  # fmt: skip
 #: A refusal of the only job asked for, as a guard's answer.
-GUARDS = {"ACTIVE_WORK": "active_work", "not_cancelable": "not_cancelable", "NO_SUCH_ROW": "not_eligible"}
-GUARD_MESSAGES = {
-    "active_work": "This stage is being worked on. Cancel its run first, or wait until it has ended.",
-    "not_cancelable": "Nothing is running for this job.",
-    "not_eligible": "This job has no such stage yet.",
+GUARDS = {
+    "ACTIVE_WORK": ("active_work", "This stage is being worked on. Cancel its run first, or wait until it has ended."),
+    "not_cancelable": ("not_cancelable", "Nothing is running for this job."),
+    "NO_SUCH_ROW": ("not_eligible", "This job has no such stage yet. Run the stage before it first."),
+    "JOB_DELETED": ("not_eligible", "This job was deleted. Restore it first."),
 }
 
 FILTERS = [
     OpenApiParameter("stage", str, enum=STAGES),
     OpenApiParameter("state", str, enum=STATES, description="Needs `stage`."),
-    OpenApiParameter("minScore", int),
-    OpenApiParameter("maxScore", int),
-    OpenApiParameter("source", str),
+    OpenApiParameter("minScore", {"type": "integer", "minimum": 1, "maximum": 10}),
+    OpenApiParameter("maxScore", {"type": "integer", "minimum": 1, "maximum": 10}),
+    OpenApiParameter("source", {"type": "string", "maxLength": 160}, description="As in `source` of a job."),
     OpenApiParameter("active", str, enum=("active", "closed", "unknown")),
-    OpenApiParameter("q", str, description="Words in title, company or place."),
-    OpenApiParameter("maxAgeDays", int),
+    OpenApiParameter("q", {"type": "string", "maxLength": 200}, description="Words in title, company or place."),
+    OpenApiParameter("maxAgeDays", {"type": "integer", "minimum": 1, "maximum": 3650}),
     OpenApiParameter("documents", str, enum=("yes", "no")),
     OpenApiParameter("needs", str, enum=("me",), description="Only what waits for a person."),
     OpenApiParameter("view", str, enum=VIEWS),
     OpenApiParameter("sort", str, enum=tuple(ORDERS)),
-    OpenApiParameter("format", str, enum=("json", "csv")),
+    FORMAT,
 ]
 
 
@@ -71,18 +81,23 @@ class JobOutput(serializers.Serializer[Any]):
 
 
 class ListJobs(Operation):
+    query = (*FILTERS, *PAGING)
+
     class Output(serializers.Serializer[Any]):
         jobs = JobOutput(many=True)
         nextCursor = serializers.CharField(allow_blank=True)
         notes = serializers.ListField(child=serializers.CharField())
 
     @extend_schema(
-        operation_id="listJobs", parameters=[*FILTERS, *PAGING], responses={200: Output, **refusals()}, tags=["jobs"]
+        operation_id="listJobs",
+        parameters=list(query),
+        responses={(200, "application/json"): Output, (200, "text/csv"): OpenApiTypes.STR, **refusals()},
+        tags=["jobs"],
     )
     def get(self, request: Request) -> HttpResponseBase:
         wanted = read_job_filter(request.query_params)
         now = timezone.now()
-        if request.query_params.get("format") == "csv":
+        if read_format(request) == "csv":
             rows, _ = filter_jobs(wanted, now=now)
             ordered = rows.order_by(*(f"-{name}" for name in ORDERS[wanted.sort]))
             return answer_csv("jobs", EXPORTED, ordered.values_list(*EXPORTED)[:EXPORT_LIMIT])
@@ -108,8 +123,8 @@ class ShowJob(Operation):
 
 
 class ActionOutput(serializers.Serializer[Any]):
-    done = serializers.ListField(child=serializers.UUIDField())
-    refused = serializers.DictField(child=serializers.CharField())
+    done = serializers.ListField(child=serializers.UUIDField(), help_text="Jobs that were changed.")
+    refused = serializers.DictField(child=serializers.CharField(), help_text="A code for each job left as it was.")
 
 
 class ActOnJob(Operation):
@@ -121,9 +136,9 @@ class ActOnJob(Operation):
         request=Input,
         parameters=[
             IDEMPOTENCY,
-            OpenApiParameter("action", OpenApiTypes.STR, OpenApiParameter.PATH, description="What to do."),
+            OpenApiParameter("action", str, OpenApiParameter.PATH, description="What to do."),
         ],
-        responses={200: ActionOutput, 202: StartedOutput, **refusals(403, 404, 409, 503)},
+        responses={200: ActionOutput, 202: StartedOutput, **refusals(403, 404, 409, 413, 415)},
         tags=["jobs"],
     )
     def post(self, request: Request, job_id: UUID, action: str) -> Response:
@@ -131,6 +146,8 @@ class ActOnJob(Operation):
         if known is None:
             raise NotFound(f"There is no such action; known are {', '.join(item.name for item in list_actions())}.")
         given = self.read_input(self.Input, request)
+        if known.needs_stage and "stage" not in given:
+            raise serializers.ValidationError({"stage": "say which stage"})
         if queries.find_job(job_id) is None:
             raise NotFound("There is no such job.")
         result = known.perform(ActionRequest((job_id,), self.read_actor(request), given, self.read_key(request)))
@@ -140,10 +157,10 @@ class ActOnJob(Operation):
 def answer_action(result: ActionResult, job_id: UUID) -> Response:
     """202 with the run's ids, 409 where a guard refused the only job, else 200."""
     if result.started is not None:
-        return Response(StartedOutput(result.started).data, status=202)
+        return answer_started(result.started)
     guard = GUARDS.get(result.refused.get(job_id, ""))
     if guard is not None:
-        raise Conflict(GUARD_MESSAGES[guard], code=guard)
+        raise Conflict(guard[1], code=guard[0])
     refused = {str(refused_id): code for refused_id, code in result.refused.items()}
     return Response({"done": [str(done) for done in result.done], "refused": refused})
 
@@ -151,22 +168,30 @@ def answer_action(result: ActionResult, job_id: UUID) -> Response:
 class RunStage(Operation):
     class Input(serializers.Serializer[Any]):
         stage = serializers.ChoiceField(choices=["discover", *(s for s in STAGES if s != StageName.APPLY)])
-        jobIds = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=1000)
-        limit = serializers.IntegerField(min_value=0, max_value=100_000, default=0)
+        jobIds = serializers.ListField(
+            child=serializers.UUIDField(),
+            required=False,
+            allow_empty=False,
+            max_length=1000,
+            help_text="Only these jobs; every eligible one where it is absent.",
+        )
+        limit = serializers.IntegerField(min_value=0, max_value=100_000, default=0, help_text="0 = all of them.")
 
     @extend_schema(
         operation_id="runStage",
         request=Input,
         parameters=[IDEMPOTENCY],
-        responses={202: StartedOutput, **refusals(403, 404, 409, 503)},
+        responses={202: StartedOutput, **refusals(403, 404, 409, 413, 415)},
         tags=["pipeline"],
     )
     def post(self, request: Request) -> Response:
         given = self.read_input(self.Input, request)
         job_ids = given.get("jobIds")
+        if job_ids is not None and given["stage"] == StageName.DISCOVER:
+            raise serializers.ValidationError({"jobIds": "a discovery run looks for jobs; it takes none"})
         if job_ids is not None:
             unknown = queries.list_unknown_jobs(job_ids)
             if unknown:
                 raise NotFound(f"There is no job {unknown[0]}.")
         started = start_stage(StartOrder(StageName(given["stage"]), job_ids, given["limit"], self.read_key(request)))
-        return Response(StartedOutput(started).data, status=202)
+        return answer_started(started)

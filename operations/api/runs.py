@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -33,28 +34,33 @@ class RunOutput(serializers.Serializer[Any]):
 
 
 class ListRuns(Operation):
+    query = (
+        OpenApiParameter("status", str, enum=(*STATUSES, "open", "ended_badly")),
+        OpenApiParameter("type", {"type": "string", "maxLength": 80}),
+        OpenApiParameter("jobId", OpenApiTypes.UUID),
+        OpenApiParameter("since", str, description="A date, or a date and time, in UTC unless it says otherwise."),
+        OpenApiParameter("until", str),
+        OpenApiParameter("q", {"type": "string", "maxLength": 200}, description="The start of a workflow or run ID."),
+        *PAGING,
+    )
+
     class Output(serializers.Serializer[Any]):
         runs = RunOutput(many=True)
         nextCursor = serializers.CharField(allow_blank=True)
+        notes = serializers.ListField(child=serializers.CharField())
 
     @extend_schema(
         operation_id="listWorkflowRuns",
-        parameters=[
-            OpenApiParameter("status", str, enum=(*STATUSES, "open", "ended_badly")),
-            OpenApiParameter("type", str),
-            OpenApiParameter("jobId", str),
-            OpenApiParameter("since", str),
-            OpenApiParameter("until", str),
-            OpenApiParameter("q", str, description="The start of a workflow ID or a run ID."),
-            *PAGING,
-        ],
+        parameters=list(query),
         responses={200: Output, **refusals()},
         tags=["runs"],
     )
     def get(self, request: Request) -> Response:
         wanted = read_run_filter(request.query_params)
         page = list_runs(wanted, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
-        return Response({"runs": RunOutput(page.rows, many=True).data, "nextCursor": page.next_cursor})
+        return Response(
+            {"runs": RunOutput(page.rows, many=True).data, "nextCursor": page.next_cursor, "notes": page.notes}
+        )
 
 
 class ShowRun(Operation):
@@ -75,7 +81,7 @@ class CancelRun(Operation):
     @extend_schema(
         operation_id="cancelWorkflowRun",
         request=None,
-        responses={202: Output, **refusals(403, 404, 409, 503)},
+        responses={202: Output, **refusals(403, 404, 409)},
         tags=["runs"],
     )
     def post(self, request: Request, run_id: str) -> Response:

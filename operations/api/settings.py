@@ -47,7 +47,7 @@ class Settings(Operation):
     @extend_schema(
         operation_id="changeSettings",
         request=OpenApiTypes.OBJECT,
-        responses={200: SettingsOutput, **refusals(403)},
+        responses={200: SettingsOutput, **refusals(403, 413, 415)},
         tags=["settings"],
     )
     def patch(self, request: Request) -> Response:

@@ -2,9 +2,12 @@
 
 from django.urls import path
 
-from operations.api import events, jobs, runs, settings, views
+from operations.api import events, health, jobs, runs, schema, settings, tokens, views
 
 urlpatterns = [
+    path("health", health.ShowHealth.as_view()),
+    path("schema/", schema.show_schema, name="api-schema"),
+    path("docs/", schema.show_docs, name="api-docs"),
     path("jobs", jobs.ListJobs.as_view()),
     path("jobs/<uuid:job_id>", jobs.ShowJob.as_view()),
     path("jobs/<uuid:job_id>/actions/<str:action>", jobs.ActOnJob.as_view()),
@@ -14,6 +17,8 @@ urlpatterns = [
     path("workflow-runs/<str:run_id>/actions/cancel", runs.CancelRun.as_view()),
     path("events", events.ListEvents.as_view()),
     path("settings", settings.Settings.as_view()),
+    path("auth/tokens", tokens.Tokens.as_view()),
+    path("auth/tokens/<int:token_id>", tokens.Token.as_view()),
     path("views", views.SavedViews.as_view()),
     path("views/<int:view_id>", views.SavedViewItem.as_view()),
 ]

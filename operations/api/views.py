@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from operations.api.base import Operation, refusals
+from operations.listing.paging import QueryReader
 from operations.services.saved_views import PAGES, delete_view, list_views, save_view
 
 
@@ -20,6 +21,8 @@ class ViewOutput(serializers.Serializer[Any]):
 
 
 class SavedViews(Operation):
+    query = (OpenApiParameter("page", str, enum=PAGES),)
+
     class Input(serializers.Serializer[Any]):
         page = serializers.ChoiceField(choices=PAGES)
         name = serializers.CharField(max_length=80)
@@ -30,15 +33,24 @@ class SavedViews(Operation):
 
     @extend_schema(
         operation_id="listViews",
-        parameters=[OpenApiParameter("page", str, enum=PAGES)],
+        parameters=list(query),
         responses={200: Output, **refusals()},
         tags=["views"],
     )
     def get(self, request: Request) -> Response:
-        rows = list_views(request.user, page=request.query_params.get("page", ""))
+        reader = QueryReader(request.query_params)
+        page = reader.choice("page", PAGES)
+        reader.finish()
+        rows = list_views(request.user, page=page)
         return Response({"views": ViewOutput(rows, many=True).data})
 
-    @extend_schema(operation_id="saveView", request=Input, responses={200: ViewOutput, **refusals(403)}, tags=["views"])
+    @extend_schema(
+        operation_id="saveView",
+        description="A second one of the same name replaces the first.",
+        request=Input,
+        responses={200: ViewOutput, **refusals(403, 413, 415)},
+        tags=["views"],
+    )
     def post(self, request: Request) -> Response:
         given = self.read_input(self.Input, request)
         saved = save_view(request.user, page=given["page"], name=given["name"], query=given["query"])

@@ -1,13 +1,13 @@
 """The job list."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from operations.attention import list_needing_person
 from operations.contracts import ENROLLED_STAGES, StageName, StageState
@@ -85,9 +85,13 @@ def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[QuerySet[JobListPr
     """The rows that match, unordered, and what the search had to leave out."""
     notes: tuple[str, ...] = ()
     rows = JobListProjection.objects.filter(_view(wanted.view))
+    score = "sort_score"
+    if wanted.sort == "newest":
+        # An expression that no index fits: SQLite would read the range of scores and sort all of it.
+        rows, score = rows.alias(score_then=F("sort_score") + 0), "score_then"
     plain: dict[str, Any] = {
-        "sort_score__gte": wanted.min_score,
-        "sort_score__lte": wanted.max_score,
+        f"{score}__gte": wanted.min_score,
+        f"{score}__lte": wanted.max_score,
         "source": wanted.source or None,
         "active_state": wanted.active or None,
         "has_documents": {"yes": True, "no": False}.get(wanted.documents),
@@ -95,13 +99,13 @@ def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[QuerySet[JobListPr
     }
     rows = rows.filter(**{name: value for name, value in plain.items() if value is not None})
     if wanted.max_score is not None and wanted.min_score is None:
-        rows = rows.filter(sort_score__gte=1)
+        rows = rows.filter(**{f"{score}__gte": 1})
     if wanted.needs:
         rows = rows.filter(job_id__in=list_needing_person(limit=MOST_NEEDING))
     if wanted.stage:
         rows = _in_stage(rows, wanted.stage, wanted.state)
     if wanted.text:
-        rows, notes = _with_text(rows, wanted.text)
+        rows, notes = _with_text(rows, wanted.text, view=wanted.view)
     return rows, notes
 
 
@@ -122,15 +126,33 @@ def _in_stage(rows: QuerySet[JobListProjection], stage: str, state: str) -> Quer
     return rows.filter(Exists(staged.filter(job_id=OuterRef("job_id"))))
 
 
-def _with_text(rows: QuerySet[JobListProjection], text: str) -> tuple[QuerySet[JobListProjection], tuple[str, ...]]:
+def _with_text(
+    rows: QuerySet[JobListProjection], text: str, *, view: str
+) -> tuple[QuerySet[JobListProjection], tuple[str, ...]]:
+    """By id set where the index finds few. Many are met soon by walking the list in its order, and none is left out."""
     terms = text.split()[:8]
-    if all(len(term) >= SHORTEST_TERM for term in terms):
-        found = find_matching_jobs(terms)
-        notes = (f"Only the newest {len(found.job_ids):,} matches are shown.",) if found.truncated else ()
-        return rows.filter(job_id__in=found.job_ids), notes
-    newest = JobListProjection.objects.order_by("-discovered_at", "-job_id").values("job_id")[:SHORT_TERM_WINDOW]
-    rows = rows.filter(job_id__in=list(newest.values_list("job_id", flat=True)))
+    indexed = [term for term in terms if len(term) >= SHORTEST_TERM]
+    if not indexed:
+        note = f"Words under {SHORTEST_TERM} characters are searched for in the newest {SHORT_TERM_WINDOW:,} jobs only."
+        return _containing(_among_newest(rows, view), terms), (note,)
+    found = find_matching_jobs(indexed, limit=FEW)
+    if not found.truncated:
+        return _containing(rows.filter(job_id__in=found.job_ids), [term for term in terms if term not in indexed]), ()
+    if all(term.isascii() for term in terms):
+        return _containing(rows, terms), ()
+    # SQLite's LIKE knows the two cases of ASCII letters only; its index knows all.
+    found = find_matching_jobs(indexed)
+    notes = (f"Only the newest {len(found.job_ids):,} matches are shown.",) if found.truncated else ()
+    return _containing(rows.filter(job_id__in=found.job_ids), [term for term in terms if term not in indexed]), notes
+
+
+def _containing(rows: QuerySet[JobListProjection], terms: Sequence[str]) -> QuerySet[JobListProjection]:
     for term in terms:
         rows = rows.filter(Q(title__icontains=term) | Q(company__icontains=term) | Q(location__icontains=term))
-    note = f"A word under {SHORTEST_TERM} characters is searched for in the newest {SHORT_TERM_WINDOW:,} jobs only."
-    return rows, (note,)
+    return rows
+
+
+def _among_newest(rows: QuerySet[JobListProjection], view: str) -> QuerySet[JobListProjection]:
+    newest = JobListProjection.objects.filter(_view(view)).order_by("-discovered_at", "-job_id")
+    oldest = newest.values_list("discovered_at", flat=True)[SHORT_TERM_WINDOW : SHORT_TERM_WINDOW + 1].first()
+    return rows if oldest is None else rows.filter(discovered_at__gt=oldest)

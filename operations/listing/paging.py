@@ -9,11 +9,14 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.db import connection
 from django.db.models import Model, QuerySet
 
 PAGE_SIZE = 50
 LARGEST_PAGE = 200
+
+NOT_OURS = {"cursor": "it is not one that this list gave; start from the first page"}
 
 M = TypeVar("M", bound=Model)
 Key = tuple[Any, ...]
@@ -53,13 +56,33 @@ def read_page(
     return Page(shown, last, notes)
 
 
+def read_merged_page(
+    parts: Sequence[QuerySet[M]], *, order: Sequence[str], cursor: str, limit: int, notes: tuple[str, ...] = ()
+) -> Page[M]:
+    """``read_page`` over disjoint querysets; one statement each."""
+    limit = max(1, min(limit, LARGEST_PAGE))
+    pages = [read_page(part, order=order, cursor=cursor, limit=limit) for part in parts]
+    found = sorted(
+        (row for page in pages for row in page.rows),
+        key=lambda row: tuple(getattr(row, name) for name in order),
+        reverse=True,
+    )
+    shown = found[:limit]
+    more = len(found) > limit or any(page.next_cursor for page in pages)
+    last = encode_cursor([getattr(shown[-1], name) for name in order]) if more else ""
+    return Page(shown, last, notes)
+
+
 def _after(rows: QuerySet[M], order: Sequence[str], key: Key) -> QuerySet[M]:
     """A row-value comparison, which both databases answer from the index; the ORM has no expression for it."""
     table = rows.model._meta.db_table
     fields: list[Any] = [rows.model._meta.get_field(name) for name in order]
     columns = ", ".join(f"{table}.{f.column}" for f in fields)
     marks = ", ".join(["%s"] * len(fields))
-    values = [f.get_db_prep_value(value, connection) for f, value in zip(fields, key, strict=True)]
+    try:
+        values = [f.get_db_prep_value(f.to_python(value), connection) for f, value in zip(fields, key, strict=True)]
+    except (ValidationError, ValueError, TypeError, OverflowError):
+        raise BadQuery(NOT_OURS) from None
     return rows.extra(where=[f"({columns}) < ({marks})"], params=values)
 
 
@@ -75,8 +98,8 @@ def decode_cursor(cursor: str, *, width: int) -> Key:
         if not isinstance(plain, list) or len(plain) != width:
             raise ValueError
         return tuple(_from_plain(value) for value in plain)
-    except (ValueError, TypeError, KeyError, binascii.Error, UnicodeError, RecursionError):
-        raise BadQuery({"cursor": "it is not one that this list gave; start from the first page"}) from None
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, binascii.Error, RecursionError):
+        raise BadQuery(NOT_OURS) from None
 
 
 def _to_plain(value: Any) -> Any:
@@ -93,13 +116,20 @@ def _from_plain(value: Any) -> Any:
             moment = datetime.fromisoformat(value["t"])
             if moment.tzinfo is None:
                 raise ValueError
-            return moment
+            return moment.astimezone(UTC)
         return UUID(hex=value["u"])
     if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError
+    if isinstance(value, str) and not is_storable(value):
         raise ValueError
     if isinstance(value, int) and not -(2**31) <= value < 2**63:
         raise ValueError
     return value
+
+
+def is_storable(text: str) -> bool:
+    """Whether a database takes it: PostgreSQL refuses NUL, and no encoding has half of a surrogate pair."""
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class QueryReader:
@@ -114,8 +144,8 @@ class QueryReader:
         if len(value) > limit:
             self.errors[name] = f"it is longer than {limit} characters"
             return ""
-        if "\x00" in value:
-            self.errors[name] = "it holds a NUL character"
+        if not is_storable(value):
+            self.errors[name] = "it holds a NUL character or half of a surrogate pair"
             return ""
         return value
 
@@ -153,10 +183,10 @@ class QueryReader:
             return None
         try:
             found = datetime.fromisoformat(value)
-        except ValueError:
+            return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
             self.errors[name] = "it is not a date, or a date and time, such as 2026-11-29"
             return None
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def finish(self) -> None:
         if self.errors:

@@ -58,6 +58,7 @@ class StartReceipt(models.Model):
     key_hash = models.CharField(max_length=64, primary_key=True)
     workflow_id = models.CharField(max_length=200)
     run_id = models.CharField(max_length=80)
+    asked_hash = models.CharField(max_length=64, default="")  # of what was asked: the key is no other request's
     created_at = models.DateTimeField()
 
     class Meta:

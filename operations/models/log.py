@@ -34,6 +34,7 @@ class JobEventRow(TenantModel):
         indexes = [
             models.Index(fields=["job_id", "id"], condition=Q(job_id__isnull=False), name="events_of_a_job"),
             models.Index(fields=["run_id", "id"], condition=~Q(run_id=""), name="events_of_a_run"),
+            models.Index(fields=["workflow_id", "id"], condition=~Q(workflow_id=""), name="events_of_a_workflow"),
             models.Index(fields=["event_type", "id"], name="events_of_a_type"),
         ]
 

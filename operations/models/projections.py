@@ -54,6 +54,16 @@ class JobListProjection(TenantModel):
             ),
             models.Index(fields=["-discovered_at", "-job_id"], condition=Q(deleted=True), name="deleted_jobs"),
             models.Index(
+                fields=["-sort_score", "-discovered_at", "-job_id"],
+                condition=Q(deleted=True),
+                name="deleted_jobs_by_score",
+            ),
+            models.Index(
+                fields=["-sort_score", "-discovered_at", "-job_id"],
+                condition=Q(deleted=False, hidden=True),
+                name="hidden_jobs_by_score",
+            ),
+            models.Index(
                 fields=["-discovered_at", "-job_id"], condition=Q(deleted=False, hidden=True), name="hidden_jobs"
             ),
         ]

@@ -7,12 +7,20 @@ from uuid import UUID
 from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.events import StageMarkedStale
-from operations.models import JobStageState
+from operations.models import JobListProjection, JobStageState
 from operations.stage_engine.declaration import Hold
 from operations.stage_engine.dependents import settle_dependents
 from operations.stage_engine.rows import RowMove, enroll_jobs, move_rows, plan_reset, void_leases
 
-__all__ = ["ResetReport", "enroll_jobs", "hold_dependents", "mark_stale", "reset_stages", "void_leases"]
+__all__ = [
+    "ResetReport",
+    "enroll_jobs",
+    "hold_dependents",
+    "list_unfit_jobs",
+    "mark_stale",
+    "reset_stages",
+    "void_leases",
+]
 
 PAGE = 500
 
@@ -47,6 +55,32 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
                 done.append(job_id)
         move_rows(moves)
     return ResetReport(tuple(done), refused)
+
+
+def list_unfit_jobs(stage: StageName, job_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """Jobs on which a run of this stage would find nothing to do now, each with a bounded code. Pdf has no row until
+    it is claimed."""
+    wanted = list(dict.fromkeys(job_ids))
+    rows = _find_rows(stage, wanted)
+    deleted = _find_deleted(wanted)
+    found: dict[UUID, str] = {}
+    for job_id in wanted:
+        row = rows.get(job_id)
+        if job_id in deleted:
+            found[job_id] = "JOB_DELETED"
+        elif row is not None and row.state in (StageState.RUNNING, StageState.QUEUED):
+            found[job_id] = "ACTIVE_WORK"
+        elif row is None and stage is not StageName.PDF:
+            found[job_id] = "NO_SUCH_ROW"
+    return found
+
+
+def _find_deleted(job_ids: list[UUID]) -> set[UUID]:
+    found: set[UUID] = set()
+    for start in range(0, len(job_ids), PAGE):
+        rows = JobListProjection.objects.filter(job_id__in=job_ids[start : start + PAGE], deleted=True)
+        found.update(rows.values_list("job_id", flat=True))
+    return found
 
 
 def mark_stale(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str) -> int:

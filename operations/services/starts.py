@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
@@ -12,7 +13,7 @@ from django.utils import timezone
 from operations import queries
 from operations.contracts import PipelineInput, WorkflowStart
 from operations.database import writer
-from operations.errors import WorkerUnavailable
+from operations.errors import OperationsError, WorkerUnavailable
 from operations.models import StartReceipt
 from operations.services.runs import record_dispatched
 from operations.temporal import call_temporal
@@ -21,18 +22,27 @@ from operations.workspace import ensure_workspace
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+READY_TIMEOUT = timedelta(seconds=3)
 RUN_NAMESPACE = uuid5(NAMESPACE_URL, "jobctrl:run")
+
+
+class KeyReused(OperationsError):
+    """This Idempotency-Key was used for another request, so nothing was started. Reload the page, or send a new key."""
+
+    code = "conflict"
 
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """One workflow to start. ``retry_failed`` lets a failed or canceled former run be followed by a new one."""
+    """One workflow to start. ``retry_failed`` lets a failed or canceled former run be followed by a new one, ``once``
+    none at all: its ID is made from an idempotency key."""
 
     workflow_type: str
     workflow_id: str
     argument: Any
     summary: dict[str, str]
     retry_failed: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +55,67 @@ class Started:
 
 
 def check_worker_ready() -> None:
-    """Raise ``WorkerUnavailable`` unless a heartbeat is fresh; called before any state changes."""
+    """Raise ``WorkerUnavailable`` unless a heartbeat is fresh and Temporal answers; called before any state changes."""
     if queries.find_fresh_worker() is None:
         raise WorkerUnavailable("No worker is running. Start everything with: manage.py up")
 
+    async def ask(client: "Client") -> bool:
+        from temporalio.service import RPCError
 
-def start_workflow(request: StartRequest, *, idempotency_key: str = "") -> Started:
-    """Start one workflow. A repeated ``idempotency_key`` answers with the ids that it got the first time."""
+        try:
+            return await client.service_client.check_health(timeout=READY_TIMEOUT)
+        except RPCError:
+            return False
+
+    if not call_temporal(ask):
+        raise WorkerUnavailable("Temporal does not answer. Start everything with: manage.py up")
+
+
+def find_receipt(idempotency_key: str, *, asked: str) -> Started | None:
+    """What this key started before; ``None`` for "" and for a new one. ``asked`` says what is asked now.
+
+    Raises ``KeyReused`` where it was something else.
+    """
+    if not idempotency_key:
+        return None
+    known = StartReceipt.objects.filter(key_hash=_hash(idempotency_key)).first()
+    if known is None:
+        return None
+    if known.asked_hash != _hash(asked):
+        raise KeyReused
+    return Started(known.workflow_id, known.run_id, existing=True)
+
+
+def start_workflow(request: StartRequest, *, idempotency_key: str = "", asked: str = "") -> Started:
+    """Start one workflow. A repeated ``idempotency_key`` answers with the ids that it got the first time.
+
+    ``asked`` says what was asked for under that key; raises ``KeyReused`` where that was something else.
+    """
     if not idempotency_key:
         return start_workflows([request])[0]
-    key_hash = hashlib.sha256(f"{request.workflow_type}\n{idempotency_key}".encode()).hexdigest()
-    known = StartReceipt.objects.filter(key_hash=key_hash).first()
-    if known is not None:
-        return Started(known.workflow_id, known.run_id, existing=True)
+    asked = asked or request.workflow_type
+    if (known := find_receipt(idempotency_key, asked=asked)) is not None:
+        return known
     started = start_workflows([request])[0]
     with writer():
-        StartReceipt.objects.get_or_create(
-            key_hash=key_hash,
+        receipt, is_new = StartReceipt.objects.get_or_create(
+            key_hash=_hash(idempotency_key),
             defaults={
                 "workflow_id": started.workflow_id,
                 "run_id": started.run_id,
+                "asked_hash": _hash(asked),
                 "created_at": timezone.now(),
             },
         )
-    return started
+    if is_new:
+        return started
+    if receipt.asked_hash != _hash(asked):
+        raise KeyReused  # of two sent at once, the other was first
+    return Started(receipt.workflow_id, receipt.run_id, existing=True)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def start_workflows(requests: Sequence[StartRequest]) -> list[Started]:
@@ -90,11 +137,11 @@ async def _start(client: "Client", request: StartRequest, queue: str) -> tuple[s
     from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
     from temporalio.exceptions import WorkflowAlreadyStartedError
 
-    reuse = (
-        WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
-        if request.retry_failed
-        else WorkflowIDReusePolicy.ALLOW_DUPLICATE
-    )
+    reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE
+    if request.once:
+        reuse = WorkflowIDReusePolicy.REJECT_DUPLICATE
+    elif request.retry_failed:
+        reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
     try:
         handle = await client.start_workflow(
             request.workflow_type,
@@ -116,8 +163,13 @@ def start_pipeline(
     job_ids: Sequence[UUID] | None = None,
     limit: int = 0,
     idempotency_key: str = "",
+    asked: str = "",
 ) -> Started:
-    """Start one stage over chosen jobs or every eligible one. One idempotency key starts one run."""
+    """Start one stage over chosen jobs or every eligible one. One idempotency key starts one run; ``asked`` as in
+    ``start_workflow``."""
+    asked = asked or describe_asked(stage, job_ids, limit)
+    if (known := find_receipt(idempotency_key, asked=asked)) is not None:
+        return known
     check_worker_ready()
     run = uuid5(RUN_NAMESPACE, idempotency_key) if idempotency_key else uuid4()
     ids = None if job_ids is None else tuple(str(job_id) for job_id in job_ids)
@@ -127,6 +179,14 @@ def start_pipeline(
             f"run-{run}",
             PipelineInput(stage, profile_version, ensure_workspace().identity, ids, limit),
             {"stage": stage, "jobs": "eligible" if ids is None else str(len(ids))},
+            once=bool(idempotency_key),
         ),
         idempotency_key=idempotency_key,
+        asked=asked,
     )
+
+
+def describe_asked(stage: str, job_ids: Sequence[UUID] | None, limit: int = 0, *, action: str = "run") -> str:
+    """One text for each different order, however its jobs are sorted."""
+    jobs = "eligible" if job_ids is None else ",".join(sorted({job_id.hex for job_id in job_ids}))
+    return f"{action} {stage} limit={limit} jobs={jobs}"
