@@ -1,0 +1,33 @@
+from django.contrib import admin
+
+from operations.admin.tables import TableAdmin
+from operations.models import LlmSpend, StoredSetting, WorkerRuntimeHeartbeat, Workspace
+
+
+@admin.register(LlmSpend)
+class SpendAdmin(TableAdmin):
+    group = "Spend"
+    list_display = ("day", "lane", "input_tokens", "output_tokens", "cost_usd", "updated_at")
+
+
+@admin.register(WorkerRuntimeHeartbeat)
+class HeartbeatAdmin(TableAdmin):
+    group, place = "Runtime", 10
+    keys = ("last_seen_at",)
+    list_display = ("worker_id", "slots_busy", "slots", "process_id", "started_at", "last_seen_at", "stopped_at")
+
+
+@admin.register(StoredSetting)
+class StoredSettingAdmin(TableAdmin):
+    """Only what was changed; the settings page has every key with its default."""
+
+    group, place = "Runtime", 20
+    keys = ("key",)
+    list_display = ("key", "updated_at")
+
+
+@admin.register(Workspace)
+class WorkspaceAdmin(TableAdmin):
+    group, place = "Runtime", 30
+    keys = ("identity",)
+    list_display = ("task_queue", "home", "created_at")
