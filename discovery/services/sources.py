@@ -98,7 +98,8 @@ def _create(source_id: str, kind: str, board: str, family: str, base_url: str, l
 def set_source_enabled(source_id: str, *, enabled: bool) -> None:
     """From the next run on. Raises ``UnknownEntry``; what is so already stays so without an event."""
     with writer():
-        entry = SourceRegistryEntry.objects.filter(id=source_id).first()
+        # PostgreSQL refuses even to look for a NUL.
+        entry = None if "\x00" in source_id else SourceRegistryEntry.objects.filter(id=source_id).first()
         if entry is None:
             raise UnknownEntry
         if entry.enabled == enabled:

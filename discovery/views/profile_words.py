@@ -98,7 +98,8 @@ def describe_date(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SaidChange:
-    """One line of a difference. ``names`` are several small parts that changed alike."""
+    """One line of a difference. ``names`` are several small parts that changed alike; ``is_whole``: nothing was there
+    before, so that single words need no marks."""
 
     chip: Wording
     title: str
@@ -107,6 +108,7 @@ class SaidChange:
     fields: tuple[tuple[str, str, str], ...] = ()
     added: Sequence[str] = ()
     removed: Sequence[str] = ()
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,10 @@ def describe_difference(difference: ProfileDifference) -> list[SaidPart]:
 
 def _say_change(change: PartChange) -> SaidChange:
     detail = "" if change.detail == change.title else change.detail
-    fields = tuple(_say_field(field) for field in change.fields)
-    return SaidChange(CHANGES[change.change], change.title, detail, "", fields, change.added, change.removed)
+    shown = (change.title, change.detail) if change.change == "added" else ()
+    fields = tuple(_say_field(field) for field in change.fields if field.after not in shown)
+    is_whole = change.change == "added"
+    return SaidChange(CHANGES[change.change], change.title, detail, "", fields, change.added, change.removed, is_whole)
 
 
 def _say_field(field: FieldChange) -> tuple[str, str, str]:
