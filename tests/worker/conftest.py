@@ -8,7 +8,8 @@ import pytest
 
 from tests.boardserver import BoardServer
 from tests.temporal import TemporalServer, start_temporal
-from tests.worker.workspace import Template, Workspace, migrated_template, new_workspace
+from tests.worker.making import Template, migrated_template, new_workspace
+from tests.worker.workspace import Workspace
 
 
 @pytest.fixture(scope="session")

@@ -4,28 +4,23 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import psycopg
 import pytest
-from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client, WorkflowHandle
 
 from operations.processes.children import build_tied_argv
-from tests.postgres import own_database
 from tests.processes import is_process_alive
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,25 +36,6 @@ T = TypeVar("T")
 on_sqlite_alone = pytest.mark.skipif(
     os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="no database has a part in it; tried on SQLite"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A migrated, empty database that workspaces are copied from. ``url`` is "" on SQLite."""
-
-    file: Path
-    url: str = ""
-
-
-@contextmanager
-def migrated_template(folder: Path) -> Iterator[Template]:
-    with own_database(os.environ.get("DATABASE_URL", "")) as url:
-        home = folder / "template"
-        home.mkdir()
-        workspace = Workspace(home=home, database_url=url, temporal_address="", namespace="")
-        done = workspace.manage("migrate", "--verbosity", "0")
-        assert done.returncode == 0, done.stderr
-        yield Template(home / "jobctrl.db", url)
 
 
 @dataclass(slots=True)
@@ -351,40 +327,3 @@ TERMINALS = ("WorkflowCompleted", "WorkflowFailed", "WorkflowCanceled", "Workflo
 def load_json(value: Any) -> Any:
     """SQLite gives the text, PostgreSQL the value."""
     return json.loads(value) if isinstance(value, str) else value
-
-
-def register_namespace(address: str) -> str:
-    """A namespace of its own: workflow ids such as ``discover-local`` are one workspace's."""
-    name = f"ws-{uuid4().hex[:12]}"
-
-    async def register() -> None:
-        client = await Client.connect(address)
-        request = RegisterNamespaceRequest(namespace=name)
-        request.workflow_execution_retention_period.FromTimedelta(timedelta(days=90))
-        await client.workflow_service.register_namespace(request)
-
-    asyncio.run(register())
-    return name
-
-
-@contextmanager
-def new_workspace(
-    folder: Path, *, template: Template, temporal_address: str, allow: Sequence[str] = ()
-) -> Iterator[Workspace]:
-    """``allow``: hosts with ports that the gateway may reach although they are on loopback."""
-    home = folder / "home"
-    home.mkdir(mode=0o700, parents=True)
-    with own_database(template.url, template=template.url.rpartition("/")[2]) as url:
-        if not url:
-            shutil.copyfile(template.file, home / "jobctrl.db")
-        workspace = Workspace(
-            home=home,
-            database_url=url,
-            temporal_address=temporal_address,
-            namespace=register_namespace(temporal_address) if temporal_address else "",
-            environment={"JOBCTRL_ALLOW_PRIVATE_HOSTS": ",".join(allow)},
-        )
-        try:
-            yield workspace
-        finally:
-            workspace.close()
