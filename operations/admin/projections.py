@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
@@ -14,7 +14,6 @@ from operations.admin.log import ORCHESTRATION
 from operations.admin.tables import TableAdmin
 from operations.admin.ways import ID, TEXT, Way, job_way
 from operations.contracts import RunStatus
-from operations.folding.rebuild import RebuildOvertaken
 from operations.management.commands.verify_projections import describe_table
 from operations.models import (
     JobDetailProjection,
@@ -142,11 +141,7 @@ class WatermarkAdmin(TableAdmin):
         return page
 
     def _rebuild(self, request: HttpRequest, app: str) -> str:
-        try:
-            report = rebuild_app(app, actor=request.user.get_username())
-        except RebuildOvertaken:
-            messages.error(request, f"{app}: a worker kept catching it up meanwhile. Try again in a moment.")
-            return f"{app}: nothing was lost; it catches up by itself."
+        report = rebuild_app(app, actor=request.user.get_username())
         before = "; ".join(describe_table(table) for table in report.tables)
         return f"{app}, before: {before}. {report.events:,} events were folded. {self._describe_now(app)}"
 

@@ -12,7 +12,16 @@ from django.db import connection
 
 from operations.database import read_snapshot, writer
 from operations.eventlog.log import iter_after
-from operations.folding.engine import LIVE, REBUILDING, RowCache, catch_up, ensure_watermarks, flag_app
+from operations.folding.engine import (
+    FAILING,
+    LIVE,
+    REBUILDING,
+    FoldFailed,
+    RowCache,
+    catch_up,
+    ensure_watermarks,
+    flag_app,
+)
 from operations.folding.registry import ProjectionTable, list_apps, list_tables
 from operations.models import ProjectionWatermark
 
@@ -84,7 +93,8 @@ def rebuild_projections(*, app: str | None = None, progress: Progress | None = N
 
     The app is flagged while its tables are mended: live folding leaves it alone and it catches up
     from the watermark at the end. Interrupted, it stays flagged and catches up at the next start. A
-    worker that starts meanwhile and catches up itself makes the app's rebuild begin again.
+    worker that starts meanwhile and catches up itself makes the app's rebuild begin again. Raises ``FoldFailed`` where
+    a fold refuses an event of the log; that app is then failing and its tables are as they were.
     """
     report = ProjectionReport()
     for name in [app] if app else list_apps():
@@ -105,7 +115,13 @@ def _rebuild_app(app: str, report: ProjectionReport, progress: Progress | None) 
     tables = []
     with Scratch(app) as scratch:
         position = _watermark(app)
-        scratch.fold_to(position, progress=progress)
+        try:
+            scratch.fold_to(position, progress=progress)
+        except FoldFailed as failure:
+            # Nothing was mended yet: as failing, the app goes on from its watermark instead of standing still.
+            with writer():
+                flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
+            raise
         for table in list_tables(app):
             found = TableReport(table.name)
             _apply_differences(table, scratch.name(table), found, position)

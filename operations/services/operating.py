@@ -5,9 +5,10 @@ from django.utils import timezone
 
 from operations.access.tokens import revoke_token
 from operations.database import writer
+from operations.errors import OperationsError
 from operations.eventlog import append_marker
-from operations.folding.engine import catch_up
-from operations.folding.rebuild import ProjectionReport, rebuild_projections
+from operations.folding.engine import FoldFailed, catch_up
+from operations.folding.rebuild import ProjectionReport, RebuildOvertaken, rebuild_projections
 
 PROJECTIONS_REBUILT = "ProjectionsRebuilt"
 PROJECTIONS_CAUGHT_UP = "ProjectionsCaughtUp"
@@ -15,12 +16,26 @@ API_TOKEN_REVOKED = "ApiTokenRevoked"
 MARKERS = (API_TOKEN_REVOKED, PROJECTIONS_CAUGHT_UP, PROJECTIONS_REBUILT)
 
 
+class RebuildRefused(OperationsError):
+    """The projections could not be rebuilt."""
+
+    code = "rebuild_refused"
+
+
 def rebuild_app(app: str, *, actor: str) -> ProjectionReport:
     """Rebuild one app's projections; the report says what was wrong before. Not inside ``writer()``: it takes many.
 
-    Raises ``RebuildOvertaken`` where others kept catching the app up meanwhile.
+    Raises ``RebuildRefused`` where a fold refuses an event of the log, or a worker kept catching the app up meanwhile.
     """
-    report = rebuild_projections(app=app)
+    try:
+        report = rebuild_projections(app=app)
+    except FoldFailed as failure:
+        raise RebuildRefused(
+            f"A fold refuses event {failure.event.id:,} ({failure.code}). The tables are as they were; the fold has to "
+            "be mended first."
+        ) from None
+    except RebuildOvertaken:
+        raise RebuildRefused("A worker kept catching it up meanwhile. Try again in a moment.") from None
     wrong = {table.table: table.missing + table.differing + table.superfluous for table in report.tables}
     with writer():
         append_marker(

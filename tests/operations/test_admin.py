@@ -39,6 +39,7 @@ from tests.operations.admin_pages import (
     sign_in,
 )
 from tests.operations.cast import Cast, ScriptedStage, claim, get_row
+from tests.operations.shadow import SECRET, ShadowApp
 
 SEARCHED = ("operations_pipelinestepprojection", "discovery_job", "discovery_sourceregistryentry")
 OURS = ("operations", "discovery", "scoring", "materials", "apply", "outreach")
@@ -260,6 +261,19 @@ def test_it_rebuilds_an_apps_projections_and_says_what_was_wrong(
     assert (audit.payload["app"], audit.payload["actor"]) == ("operations", "operator")
     assert audit.payload["wrongBefore"]["job_list_projections"] == 2
     assert_rebuild_matches()
+
+
+def test_a_rebuild_that_a_fold_refuses_is_told_and_throws_nothing_away(operator: Client, shadow: ShadowApp) -> None:
+    shadow.write("good", "bad")
+    shadow.trouble = "fold"
+    done = act(operator, "operations_projectionwatermark", "rebuild", "shadow", confirmed="yes")
+    assert done.status_code == 200
+    (refused,) = read_messages(done)
+    assert "A fold refuses event" in refused
+    assert "shadow_counters:SettingsChanged:ValueError" in refused
+    assert SECRET not in done.content.decode()
+    assert shadow.read() == {"good": 1, "bad": 1}
+    assert not JobEventRow.objects.filter(event_type="ProjectionsRebuilt").exists()
 
 
 def test_it_catches_up_a_flagged_app(operator: Client, cast: Cast, assert_rebuild_matches: Rebuilt) -> None:

@@ -16,7 +16,7 @@ from operations.folding.rebuild import (
     rebuild_projections,
     verify_projections,
 )
-from operations.models import JobDetailProjection, JobListProjection
+from operations.models import JobDetailProjection, JobEventRow, JobListProjection
 from operations.reconciling import run_reconcilers
 from tests.operations.cast import Cast, record_cast
 from tests.operations.databases import PATIENCE, SharedDatabase
@@ -185,7 +185,12 @@ def test_it_ends_flagged_when_a_fold_raises_while_rebuilding(shadow: ShadowApp) 
     with pytest.raises(Exception, match="shadow_counters:SettingsChanged:ValueError"):
         rebuild_projections(app="shadow")
     assert list_flagged_apps() == ["shadow"]
+    assert shadow.mark().state == "failing"
+    assert shadow.mark().failed_event_id == JobEventRow.objects.get(payload__actor="bad").pk
     assert shadow.read() == {"good": 1, "bad": 1}, "what was there is not thrown away"
+    shadow.write("new")
+    run_reconcilers(startup=False)
+    assert shadow.read() == {"good": 1, "bad": 1, "new": 1}, "lists do not stand still until the next start"
     shadow.trouble = ""
     rebuild_projections()
     assert verify_projections().is_clean
