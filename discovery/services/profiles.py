@@ -71,10 +71,10 @@ def _store(document: ProfileDocument, *, base_version: int | None, is_import: bo
     with writer():
         newest = CandidateProfile.objects.order_by("-version").first()
         found = newest.version if newest else 0
+        if newest is not None and newest.content_hash == digest:
+            return ImportedProfile(newest.version, False, parts)  # a form sent twice is no conflict
         if base_version is not None and base_version != found:
             raise ProfileConflict(base=base_version, newest=found)
-        if newest is not None and newest.content_hash == digest:
-            return ImportedProfile(newest.version, False, parts)
         version = found + 1
         CandidateProfile.objects.create(
             tenant_id=settings.TENANT_ID,

@@ -18,10 +18,10 @@ LARGEST_VERSION = 2**31 - 1
 def show_profile(request: HttpRequest) -> HttpResponse:
     """The newest version, or with ``?fragment=body`` its live part."""
     found = find_profile_version()
+    part = "_" if request.GET.get("fragment") == "body" else ""
     if found is None:
-        return render(request, "discovery/profile_empty.html")
-    template = "discovery/_profile.html" if request.GET.get("fragment") == "body" else "discovery/profile.html"
-    return render(request, template, build_profile(found))
+        return render(request, f"discovery/{part}profile_empty.html")
+    return render(request, f"discovery/{part}profile.html", build_profile(found))
 
 
 @require_GET

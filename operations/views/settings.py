@@ -29,8 +29,10 @@ PASSWORD_LIMIT = 1000
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_settings(request: HttpRequest) -> HttpResponse:
-    """The page; its POST saves one group, all of it or nothing."""
+    """The page, or with ``?fragment=groups`` its settings alone; its POST saves one group, all of it or nothing."""
     if request.method != "POST":
+        if request.GET.get("fragment") == "groups":
+            return render(request, "operations/_settings_groups.html", {"groups": build_groups()})
         return show_page(request)
     group = request.POST.get("group", "")
     changes = list_changes(group, request.POST)
@@ -54,6 +56,7 @@ def show_page(request: HttpRequest, extra: dict[str, Any] | None = None, *, stat
         "has_password": user.has_usable_password(),
         "tokens": list_tokens(user),
         "account": user.get_username(),
+        "is_held": bool(extra),  # what was typed, or a new token, is shown once: no update may replace it
         **(extra or {}),
     }
     return render(request, "operations/settings.html", context, status=status)

@@ -80,6 +80,7 @@ def test_it_shows_who_what_and_since_when(operator: Client) -> None:
 
 
 def test_it_answers_its_live_part_alone(operator: Client) -> None:
+    assert operator.get("/profile/?fragment=body").content.decode().lstrip().startswith('<div id="profile"')
     import_profile(SAMPLE)
 
     html = operator.get("/profile/?fragment=body").content.decode()
@@ -219,6 +220,16 @@ def test_it_tells_of_a_version_stored_between_preview_and_confirmation(
     assert CandidateProfile.objects.count() == 2
     assert "Profile version 3 was imported" in read(confirm(operator, page))
     assert_rebuild_matches()
+
+
+def test_it_takes_a_confirmation_sent_twice_for_one(operator: Client) -> None:
+    preview = operator.post("/profile/import/", {"file": upload(SAMPLE)})
+
+    confirm(operator, preview)
+    page = confirm(operator, preview)
+
+    assert page.status_code == 200 and "version 1 says the same already" in read(page)
+    assert CandidateProfile.objects.count() == 1
 
 
 @pytest.mark.parametrize("form", [{}, {"base": "x", "resume": "{"}, {"base": "-1", "resume": "[]"}])

@@ -73,6 +73,16 @@ def test_it_shows_every_declared_setting_with_its_range_and_effect(operator: Cli
     assert find_value(page, "daily_budget_usd") == "25"
 
 
+def test_it_answers_its_live_part_alone_and_leaves_the_message_for_the_page(operator: Client) -> None:
+    operator.post("/settings/", {"group": "Scoring", "min_fit_score": "6"})
+
+    part = operator.get("/settings/?fragment=groups")
+
+    assert part.content.decode().lstrip().startswith('<div id="settings" data-region="settings"')
+    assert find_value(part, "min_fit_score") == "6"
+    assert "Saved: Lowest score that is prepared." in read(operator.get("/settings/"))
+
+
 def test_it_saves_a_group_and_says_when_it_counts_and_who_did_it(
     operator: Client, assert_rebuild_matches: Check
 ) -> None:
