@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: help demo up test check bench
+.PHONY: help demo up test check bench chaos
 
 help:
 	@echo 'make demo    the main job over bundled sample boards in a throw-away workspace (ARGS="--headless --json")'
@@ -13,6 +13,7 @@ help:
 	@echo 'make test    every test, on SQLite and PostgreSQL (ARGS="tests/operations -k lease")'
 	@echo 'make check   lint, types, layers, migrations, templates'
 	@echo 'make bench   the benchmarks'
+	@echo 'make chaos   200 random kills over real runs (ARGS="--kills 20 --databases sqlite")'
 
 demo:
 	@$(PYTHON) -m jobctrl.bootstrap --browser needed >&2
@@ -41,3 +42,7 @@ check:
 bench:
 	@$(PYTHON) -m jobctrl.bootstrap --requirements development --browser wanted >&2
 	@exec .venv/bin/python -m tests.benchmarks $(ARGS)
+
+chaos:
+	@$(PYTHON) -m jobctrl.bootstrap --requirements development --browser needed >&2
+	@exec .venv/bin/python -m tests.chaos $(ARGS)
