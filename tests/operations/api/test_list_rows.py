@@ -1,0 +1,271 @@
+"""The lists: paging by key, filters, exports, and what they cost."""
+
+import base64
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from operations.contracts import StageName, StageState
+from operations.database import writer
+from operations.eventlog import append
+from operations.events import StageStarted
+from operations.listing.paging import encode_cursor
+from operations.models import JobEventRow, JobListProjection, JobStageState, WorkflowRunProjection
+from tests.operations.api.conftest import Script
+from tests.operations.api.test_answer_requests import read_error
+from tests.operations.cast import Cast
+
+JOBS = 2000
+START = datetime(2026, 10, 1, tzinfo=UTC)
+TITLES = ("Backend Engineer", "Data Engineer", "QA Lead", "Büroleitung")
+
+
+@pytest.fixture
+def many(db: None) -> UUID:
+    """2,000 jobs with their stage rows, runs and events, written row by row past the services; the first one's id."""
+    ids = [UUID(int=number + 1) for number in range(JOBS)]
+    JobListProjection.objects.bulk_create(
+        JobListProjection(
+            job_id=job_id,
+            title=TITLES[number % 4],
+            company=f"Company {number % 60}",
+            location="Berlin",
+            source=f"greenhouse:board-{number % 20}",
+            active_state="active" if number % 50 else "closed",
+            hidden=number % 40 == 1,
+            deleted=number % 40 == 2,
+            has_documents=number % 10 == 0,
+            sort_score=number % 11 or -1,
+            fit_score=number % 11 or None,
+            discovered_at=START + timedelta(minutes=number // 3),
+        )
+        for number, job_id in enumerate(ids)
+    )
+    JobStageState.objects.bulk_create(
+        JobStageState(
+            job_id=job_id,
+            stage=stage,
+            state=StageState.EXHAUSTED if number % 500 == 0 else StageState.SUCCEEDED,
+            updated_at=START,
+        )
+        for number, job_id in enumerate(ids)
+        for stage in (StageName.ENRICH, StageName.SCORE)
+    )
+    WorkflowRunProjection.objects.bulk_create(
+        WorkflowRunProjection(
+            run_id=f"run-{number:05d}",
+            workflow_id=f"prep-{number:05d}",
+            workflow_type="JobPreparationWorkflow" if number % 20 else "DiscoverWorkflow",
+            status=("succeeded", "failed", "timed_out", "in_progress")[min(number % 40, 3) if number % 40 < 3 else 0],
+            job_id=job_id,
+            first_seen_at=START + timedelta(minutes=number // 3),
+        )
+        for number, job_id in enumerate(ids)
+    )
+    JobEventRow.objects.bulk_create(
+        JobEventRow(
+            event_type=name,
+            job_id=job_id,
+            workflow_id=f"prep-{number:05d}" if name == "StageStarted" else "",
+            run_id=f"run-{number:05d}" if name == "StageStarted" else "",
+            payload={"stage": "score", "attempt": 1},
+            recorded_at=START,
+        )
+        for number, job_id in enumerate(ids)
+        for name in ("JobDiscovered", "StageStarted", "JobScored")
+    )
+    return ids[0]
+
+
+def walk(script: Script, path: str, rows: str, **query: Any) -> Iterator[dict[str, Any]]:
+    """Every row, page by page."""
+    cursor = ""
+    while True:
+        answer = script.get(path, {**query, **({"cursor": cursor} if cursor else {})})
+        assert answer.status_code == 200, answer.content
+        yield from answer.json()[rows]
+        cursor = answer.json()["nextCursor"]
+        if not cursor:
+            return
+
+
+# --- paging ------------------------------------------------------------------------------------
+
+
+PAGED: list[tuple[str, str, str, dict[str, str], int]] = [
+    ("/v1/jobs", "jobs", "jobId", {}, 1900),
+    ("/v1/jobs", "jobs", "jobId", {"sort": "newest"}, 1900),
+    ("/v1/jobs", "jobs", "jobId", {"view": "hidden"}, 50),
+    ("/v1/jobs", "jobs", "jobId", {"view": "deleted", "sort": "newest"}, 50),
+    ("/v1/workflow-runs", "runs", "runId", {}, 2000),
+    ("/v1/workflow-runs", "runs", "runId", {"status": "ended_badly"}, 100),
+    ("/v1/events", "events", "id", {"type": "JobScored"}, 2000),
+]
+
+
+def test_it_pages_through_every_row_once(script: Script, many: UUID) -> None:
+    for path, rows, key, query, expected in PAGED:
+        found = [row[key] for row in walk(script, path, rows, limit=47 if expected < 1000 else 200, **query)]
+        assert len(found) == len(set(found)) == expected, (path, query)
+
+
+def test_a_page_of_both_ways_of_ending_badly_is_in_order(script: Script, many: UUID) -> None:
+    rows = list(walk(script, "/v1/workflow-runs", "runs", status="ended_badly", limit=30))
+    assert {row["status"] for row in rows} == {"failed", "timed_out"}
+    assert [row["runId"] for row in rows] == sorted((row["runId"] for row in rows), reverse=True)
+
+
+def test_a_row_added_in_between_moves_no_page(script: Script, cast: Cast) -> None:
+    first = script.get("/v1/events", {"limit": 3}).json()
+    with writer():
+        append(StageStarted(job_id=cast.backend, stage="score", attempt=1))
+    second = script.get("/v1/events", {"limit": 3, "cursor": first["nextCursor"]}).json()
+    assert first["events"][-1]["id"] - 1 == second["events"][0]["id"]
+
+
+def encode(value: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+GARBAGE = [
+    "x", "====", "é", "A" * 2000, "%00", encode({}), encode([]), encode([1]), encode(["a", "b", "c"]), encode([1, 2, 3]),
+    encode([1.5, None, True]), encode([[1], [2], [3]]), encode([10**30, 1, 1]), encode([-(2**40), 1, 1]),
+    encode([1, {"t": "2026-01-01"}, {"u": "x"}]), encode([1, {"t": "2026-01-01T00:00:00+00:00"}, {"u": 5}]),
+    encode([1, {"t": 5}, {"u": "0" * 32}]), encode([1, {"t": "0001-01-01T00:00:00+23:59"}, {"u": "0" * 32}]),
+    encode([{"t": "2026-01-01T00:00:00+00:00"}, "run\x00"]), encode([{"t": "2026-01-01T00:00:00+00:00"}, "\ud800"]),
+    encode(["0"]), encode(["0; DROP TABLE job_events"]), "WzE" * 20_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/v1/jobs", "/v1/jobs?sort=newest", "/v1/workflow-runs", "/v1/events"])
+def test_it_refuses_a_cursor_that_it_did_not_give(script: Script, cast: Cast, path: str) -> None:
+    for cursor in GARBAGE:
+        answer = script.get(path + ("&" if "?" in path else "?") + f"cursor={cursor}")
+        assert answer.status_code in (200, 400), (cursor[:80], answer.content)
+        if answer.status_code == 400:
+            assert list(read_error(answer, 400, "bad_request")["fields"]) == ["cursor"]
+    own = encode_cursor([START, "run-00001"])
+    assert script.get("/v1/jobs", {"cursor": own}).status_code == 400
+
+
+# --- filters -----------------------------------------------------------------------------------
+
+
+FILTERED: list[tuple[dict[str, Any], int]] = [
+    ({"minScore": 9}, 345),
+    ({"minScore": 9, "sort": "newest"}, 345),
+    ({"maxScore": 1, "sort": "newest"}, 172),
+    ({"maxScore": 1}, 172),
+    ({"source": "greenhouse:board-3"}, 100),
+    ({"active": "closed"}, 40),
+    ({"documents": "yes"}, 200),
+    ({"stage": "score", "state": "exhausted"}, 4),
+    ({"stage": "score", "state": "succeeded"}, 1896),
+    ({"stage": "cover"}, 0),
+    ({"needs": "me"}, 4),
+    ({"q": "engineer"}, 950),
+    ({"q": "BACKEND"}, 500),
+    ({"q": "büroleitung"}, 500),
+    ({"q": "backend 12"}, 34),
+    ({"q": "company 59"}, 33),
+    ({"q": "qa"}, 450),
+    ({"q": "engineer berlin data"}, 450),
+    ({"q": "nobody"}, 0),
+]
+
+
+def test_it_filters_jobs(script: Script, many: UUID) -> None:
+    for query, expected in FILTERED:
+        assert len(list(walk(script, "/v1/jobs", "jobs", limit=200, **query))) == expected, query
+
+
+def test_it_finds_a_run_by_its_id_or_how_that_begins(script: Script, many: UUID) -> None:
+    exact = script.get("/v1/workflow-runs", {"q": "prep-00012"}).json()
+    assert [row["runId"] for row in exact["runs"]] == ["run-00012"]
+    assert len(list(walk(script, "/v1/workflow-runs", "runs", q="run-0001", limit=200))) == 10
+    assert script.get("/v1/workflow-runs", {"q": "run-%"}).json()["runs"] == []
+
+
+# --- exports -----------------------------------------------------------------------------------
+
+
+def test_a_spreadsheet_runs_nothing_of_an_export(script: Script, cast: Cast) -> None:
+    titles = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", 'Lead, "QA"\nnight', "＝1", "Safe"]
+    JobListProjection.objects.all().delete()
+    for title in titles:
+        JobListProjection.objects.create(job_id=uuid4(), title=title, discovered_at=timezone.now())
+    answer = script.get("/v1/jobs", {"format": "csv"})
+    assert answer["content-type"] == "text/csv; charset=utf-8"
+    assert answer["content-disposition"] == 'attachment; filename="jobs.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
+    found = {row["title"] for row in rows}
+    assert found == {title if title in ("Safe", 'Lead, "QA"\nnight') else f"'{title}" for title in titles}
+
+
+def test_an_export_holds_all_that_match(script: Script, many: UUID) -> None:
+    jobs = script.get("/v1/jobs", {"format": "csv", "documents": "yes"}).content.decode()
+    assert len(jobs.splitlines()) == 1 + 200
+    events = script.get("/v1/events", {"format": "csv", "type": "JobScored"}).content.decode()
+    rows = list(csv.DictReader(io.StringIO(events, newline="")))
+    assert len(rows) == JOBS
+    assert json.loads(rows[0]["payload"]) == {"attempt": 1, "stage": "score"}
+    assert script.get("/v1/jobs", {"format": "json"}).json()["nextCursor"]
+
+
+# --- costs -------------------------------------------------------------------------------------
+
+LISTS: dict[str, tuple[str, int]] = {
+    **{f"jobs {query}": (f"/v1/jobs?{query}", most) for query, most in (
+        ("", 1), ("sort=newest", 1), ("minScore=7", 1), ("minScore=4&maxScore=5&sort=newest", 1), ("maxScore=3", 1),
+        ("source=greenhouse:board-3", 1), ("active=closed", 1), ("documents=yes", 1), ("documents=no&sort=newest", 1),
+        ("maxAgeDays=3", 1), ("stage=score", 2), ("stage=score&state=exhausted", 2), ("needs=me", 2),
+        ("stage=score&state=succeeded&sort=newest", 2), ("view=hidden", 1), ("view=hidden&sort=newest", 1),
+        ("view=deleted", 1), ("view=deleted&sort=newest", 1), ("q=engineer", 2), ("q=nobody", 2),
+        ("q=büroleitung", 3), ("q=qa", 2), ("q=engineer&sort=newest&minScore=3", 2))},
+    **{f"runs {query}": (f"/v1/workflow-runs?{query}", most) for query, most in (
+        ("", 1), ("status=open", 2), ("status=ended_badly", 3), ("status=succeeded", 1), ("type=DiscoverWorkflow", 1),
+        ("since=2026-10-01", 1), ("until=2026-10-02", 1), ("q=prep-00012", 2), ("q=run-0", 3),
+        ("jobId=00000000-0000-0000-0000-000000000001", 1))},
+    **{f"events {query}": (f"/v1/events?{query}", most) for query, most in (
+        ("", 1), ("type=JobScored", 1), ("runId=run-00012", 1), ("workflowId=prep-00012", 1), ("q=score", 2),
+        ("jobId=00000000-0000-0000-0000-000000000001&type=JobScored", 1), ("type=StageStarted&runId=run-00012", 1))},
+}  # fmt: skip
+#: Sets that something else bounds: 500 or 1,000 ids, the jobs of one board, the runs of one job or of one exact ID.
+BOUNDED = ("needs=me", "source=", "q=nobody", "q=büroleitung", "exhausted", "jobId=", "q=prep-00012")
+
+
+def test_a_list_takes_few_statements_and_no_scan(
+    script: Script, many: UUID, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    script.get("/v1/views")  # notes the token's use
+    for name, (path, most) in LISTS.items():
+        with django_assert_max_num_queries(most + 1) as captured:  # the token
+            assert script.get(path).status_code == 200, name
+        for query in captured.captured_queries if connection.vendor == "sqlite" else ():
+            for line in explain(query["sql"]):
+                assert not re.match(r"SCAN \w+$", line) or is_walk_of_the_log(line, query["sql"]), (name, line, query)
+                is_bounded = any(part in name for part in BOUNDED)
+                assert "TEMP B-TREE FOR ORDER BY" not in line or is_bounded, (name, line, query)
+
+
+def is_walk_of_the_log(line: str, sql: str) -> bool:
+    """The log's own order is its primary key, which SQLite calls a scan."""
+    return line == "SCAN job_events" and 'ORDER BY "job_events"."id" DESC LIMIT' in sql
+
+
+def explain(sql: str) -> list[str]:
+    if not sql.startswith("SELECT"):
+        return []
+    with connection.cursor() as cursor:
+        cursor.cursor.execute(f"EXPLAIN QUERY PLAN {sql}".replace("%%", "%"))
+        return [str(row[3]) for row in cursor.fetchall()]
