@@ -31,6 +31,24 @@ class TooLarge(APIException):
     default_detail = "A profile is at most 1 MB. Remove pictures and other embedded files from it."
 
 
+class Text(serializers.CharField):
+    """Text alone: a number is not taken for one."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Switch(serializers.BooleanField):
+    """``true`` or ``false``: 0 and "no" are refused."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
 class RawJson(BaseParser):
     """The body as it is: the profile's own reader also refuses what a JSON parser would guess about."""
 
@@ -213,13 +231,13 @@ class SourcesOutput(serializers.Serializer[Any]):
 class Sources(Operation):
     class Input(serializers.Serializer[Any]):
         kind = serializers.ChoiceField(choices=[*sorted(SOURCES), BUNDLED])
-        board = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
-        baseUrl = serializers.CharField(max_length=400, required=False, default="", allow_blank=True)
-        label = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)  # type: ignore[assignment]
+        board = Text(max_length=100, required=False, default="", allow_blank=True)
+        baseUrl = Text(max_length=400, required=False, default="", allow_blank=True)
+        label = Text(max_length=120, required=False, default="", allow_blank=True)  # type: ignore[assignment]
 
     class Change(serializers.Serializer[Any]):
-        id = serializers.CharField(max_length=160)
-        enabled = serializers.BooleanField()
+        id = Text(max_length=160)
+        enabled = Switch()
 
     @extend_schema(operation_id="listSources", responses={200: SourcesOutput, **refusals()}, tags=["discovery"])
     def get(self, request: Request) -> Response:

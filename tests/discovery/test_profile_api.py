@@ -214,6 +214,7 @@ def test_it_adds_lists_and_switches_sources(script: Script, assert_rebuild_match
         ({"kind": "lever", "board": "acme", "baseUrl": "ftp://example.com"}, "baseUrl"),
         ({"kind": "lever", "board": "acme\x00"}, "body"),
         ({"kind": "lever", "board": ["acme"]}, "board"),
+        ({"kind": "lever", "board": 0}, "board"),
         ({"kind": "lever", "board": "acme", "token": "x"}, "token"),
     ],
 )
@@ -228,3 +229,13 @@ def test_it_refuses_a_source_by_field(script: Script, body: dict[str, Any], fiel
 def test_it_knows_no_other_source(script: Script) -> None:
     assert script.send("PATCH", "/v1/discovery/sources", {"id": "lever:x", "enabled": True}).status_code == 404
     assert script.send("PATCH", "/v1/discovery/sources", {"id": "lever:x"}).status_code == 400
+
+
+@pytest.mark.parametrize("enabled", [0, 1, "true", None, []])
+def test_it_switches_by_true_and_false_alone(script: Script, enabled: Any) -> None:
+    script.send("POST", "/v1/discovery/sources", {"kind": "lever", "board": "acme"})
+
+    answer = script.send("PATCH", "/v1/discovery/sources", {"id": "lever:acme", "enabled": enabled})
+
+    assert answer.status_code == 400 and list(answer.json()["fields"]) == ["enabled"]
+    assert SourceRegistryEntry.objects.get().enabled
