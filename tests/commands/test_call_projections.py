@@ -1,12 +1,14 @@
 """verify_projections and rebuild_projections."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from django.core.management.base import CommandError
 
-from operations.models import JobDetailProjection, JobListProjection
+from operations.folding.registry import list_tables
+from operations.models import JobDetailProjection, JobEventRow, JobListProjection
 from tests.commands.calling import call
 from tests.discovery.cast import BACKEND, BERLIN, accept, find_job, work
 
@@ -92,3 +94,15 @@ def test_it_shows_its_progress_on_a_terminal_only(name: str, assert_rebuild_matc
 def test_it_knows_its_apps() -> None:
     with pytest.raises(CommandError, match="invalid choice: 'nowhere'"):
         call("rebuild_projections", "--app", "nowhere")
+
+
+def test_it_names_the_event_that_a_fold_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(row: object, event: object) -> None:
+        raise KeyError("the exception quotes a posting")
+
+    rules = next(table for table in list_tables("operations") if table.name == "job_list_projections").rules
+    monkeypatch.setitem(rules, "JobDiscovered", replace(rules["JobDiscovered"], apply=refuse))
+    event = JobEventRow.objects.filter(event_type="JobDiscovered").order_by("id")[0]
+    with pytest.raises(CommandError, match=f"refuses event {event.pk} .job_list_projections:JobDiscovered:KeyError."):
+        call("rebuild_projections")
+    assert JobListProjection.objects.count() == 2
