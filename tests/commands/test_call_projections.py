@@ -103,6 +103,6 @@ def test_it_names_the_event_that_a_fold_refuses(monkeypatch: pytest.MonkeyPatch)
     rules = next(table for table in list_tables("operations") if table.name == "job_list_projections").rules
     monkeypatch.setitem(rules, "JobDiscovered", replace(rules["JobDiscovered"], apply=refuse))
     event = JobEventRow.objects.filter(event_type="JobDiscovered").order_by("id")[0]
-    with pytest.raises(CommandError, match=f"refuses event {event.pk} .job_list_projections:JobDiscovered:KeyError."):
+    with pytest.raises(CommandError, match=f"refuses event {event.pk:,} .job_list_projections:JobDiscovered:KeyError."):
         call("rebuild_projections")
     assert JobListProjection.objects.count() == 2
