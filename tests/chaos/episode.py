@@ -57,6 +57,10 @@ class Episode:
         self.workspace.temporal_address, self.workspace.namespace = self.temporal.address, "default"
         self.web_port = choose_free_port()
         self.workspace.run("import_profile", str(SAMPLE_PROFILE))
+        self.workspace.run_python(
+            "from operations.settings_store import change_settings\n"
+            f"change_settings({{'results_per_board': {self.jobs}}}, actor='chaos')"
+        )
         for name in self.list_programs():
             self.spawn(name)
         self.workspace.wait_until(
