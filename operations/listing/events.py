@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import QuerySet, TextField, Value
+from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
 
 from operations.contracts import StepKind
@@ -63,7 +63,9 @@ def filter_events(wanted: EventFilter) -> tuple[QuerySet[JobEventRow], tuple[str
     if wanted.workflow_id:
         rows = rows.filter(workflow_id=wanted.workflow_id).exclude(workflow_id="")
     if wanted.family == LIFECYCLE:
-        rows = rows.filter(job_id__isnull=True).exclude(payload__kind=StepKind.PDF_RENDER)
+        # The type too: an event without a kind is neither equal to one nor, to SQL, unequal.
+        prints = Q(event_type__startswith="PipelineStep", payload__kind=StepKind.PDF_RENDER)
+        rows = rows.filter(job_id__isnull=True).exclude(prints)
     if wanted.text:
         rows = rows.filter(id__gt=read_head() - TEXT_WINDOW)
         rows = rows.annotate(payload_text=Cast("payload", TextField())).filter(payload_text__icontains=wanted.text)

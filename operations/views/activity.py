@@ -1,5 +1,8 @@
 """The log as a page: every event has its address."""
 
+from collections.abc import Sequence
+from uuid import UUID
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,6 +13,7 @@ from operations import queries
 from operations.eventlog import list_event_types
 from operations.listing.events import EventFilter, list_events, read_event_filter
 from operations.listing.paging import BadQuery, Page
+from operations.models import JobEventRow, WorkflowRunProjection
 from operations.wording import describe_event
 
 FILTER_NAMES = ("type", "jobId", "runId", "workflowId", "q")
@@ -27,13 +31,19 @@ def show_activity(request: HttpRequest) -> HttpResponse:
     except BadQuery as bad:
         wanted, page, status, errors = EventFilter(), Page([]), 400, bad.errors
     base = reverse("operations:activity")
-    titles = queries.map_job_titles([row.job_id for row in page.rows if row.job_id])
+    jobs = {row.id: row.job_id for row in page.rows if row.job_id} | map_run_jobs(page.rows)
+    titles = queries.map_job_titles(list(set(jobs.values())))
     context = {
         "errors": errors,
         "given": given,
         "query": query,
         "rows": [
-            {"row": row, "says": describe_event(row.event_type, row.payload), "title": titles.get(row.job_id, "")}
+            {
+                "row": row,
+                "says": describe_event(row.event_type, row.payload),
+                "job_id": jobs.get(row.id),
+                "title": titles.get(jobs[row.id], "") if row.id in jobs else "",
+            }
             for row in page.rows
         ],
         "notes": page.notes,
@@ -44,8 +54,16 @@ def show_activity(request: HttpRequest) -> HttpResponse:
         "shown": f"{len(page.rows)} shown" + (", more to come" if page.next_cursor else ""),
         "is_filtered": bool(given),
     }
-    template = "operations/_activity_list.html" if request.GET.get("fragment") == "list" else "operations/activity.html"
+    template = "operations/_activity_live.html" if request.GET.get("fragment") == "list" else "operations/activity.html"
     return render(request, template, context, status=status)
+
+
+def map_run_jobs(rows: Sequence[JobEventRow]) -> dict[int, UUID]:
+    """Event id to the job that its run is about, where the event itself names none: one read for the page."""
+    wanted = {row.run_id for row in rows if row.run_id and not row.job_id}
+    runs = WorkflowRunProjection.objects.filter(run_id__in=wanted)
+    about = {run_id: job_id for run_id, job_id in runs.values_list("run_id", "job_id") if job_id is not None}
+    return {row.id: about[row.run_id] for row in rows if not row.job_id and row.run_id in about}
 
 
 @require_GET

@@ -1,5 +1,6 @@
 """The first page: what needs a person, then today, the funnel and the newest runs."""
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -18,25 +19,26 @@ from operations.folding.engine import list_flagged_apps
 from operations.job_states import read_stages
 from operations.listing.jobs import ORDERS
 from operations.listing.runs import RunFilter, list_runs
-from operations.models import JobListProjection
+from operations.models import JobListProjection, WorkflowRunProjection
 from operations.settings_store import find_setting
 from operations.stage_engine.counters import read_counters
 from operations.starters import StartOrder, start_stage
 from operations.views.acting import KEY_LIMIT, describe_started
+from operations.views.counting import count_up_to
 from operations.views.runs import measure
 from operations.wording import STAGE_NAMES, STRIP_STAGES, count_of, describe_job
 
 SHOWN = 8
-COUNT_LIMIT = 1000
+SHOWN_RUNS = 5
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @require_GET
 def show_dashboard(request: HttpRequest) -> HttpResponse:
     """The whole page, or with ``?fragment=body`` its live part."""
-    context = build_dashboard()
-    if request.GET.get("fragment") == "body":
-        return render(request, "operations/_dashboard.html", context)
-    return render(request, "operations/dashboard.html", context | {"idempotency_key": str(uuid4())})
+    context = build_dashboard() | {"idempotency_key": str(uuid4())}
+    template = "operations/_dashboard.html" if request.GET.get("fragment") == "body" else "operations/dashboard.html"
+    return render(request, template, context)
 
 
 def build_dashboard() -> dict[str, Any]:
@@ -47,7 +49,7 @@ def build_dashboard() -> dict[str, Any]:
     ready = count_up_to(
         JobListProjection.objects.filter(deleted=False, hidden=False, has_documents=True, sort_score__gte=threshold)
     )
-    runs = list_runs(RunFilter(), limit=SHOWN).rows
+    runs = list_asked_runs()
     open_runs = list_runs(RunFilter(status="open"), limit=50).rows
     titles = queries.map_job_titles([run.job_id for run in runs if run.job_id])
     return {
@@ -69,10 +71,11 @@ def build_dashboard() -> dict[str, Any]:
     }
 
 
-def count_up_to(rows: Any) -> str:
-    """A count that never reads more than a thousand rows: "61", "1,000+"."""
-    count = rows.order_by().values("job_id")[: COUNT_LIMIT + 1].count()
-    return f"{COUNT_LIMIT:,}+" if count > COUNT_LIMIT else f"{count:,}"
+def list_asked_runs() -> list[WorkflowRunProjection]:
+    """The newest that somebody asked for; the preparations that a discovery starts, one a job, would drown them."""
+    kinds = ("DiscoverWorkflow", "JobPipelineWorkflow")
+    found = [run for kind in kinds for run in list_runs(RunFilter(workflow_type=kind), limit=SHOWN_RUNS).rows]
+    return sorted(found, key=lambda run: run.first_seen_at or EARLIEST, reverse=True)[:SHOWN_RUNS]
 
 
 def list_needing() -> list[JobListProjection]:

@@ -22,6 +22,7 @@ from operations.settings_store import find_setting
 from operations.templatetags.ui import FilterPill
 from operations.views.acting import perform
 from operations.views.confirming import ask_first
+from operations.views.counting import count_up_to
 from operations.wording import describe_job
 
 FILTER_NAMES = (
@@ -45,8 +46,9 @@ def show_jobs(request: HttpRequest) -> HttpResponse:
     except BadQuery as bad:
         wanted, page, status, errors = JobFilter(), Page([]), 400, bad.errors
     context = build_list(page, query, cursor=request.GET.get("cursor", ""))
+    context |= {"is_filtered": bool(query), "truth": context["shown"] if query else describe_all()}
     if request.GET.get("fragment") == "list":
-        return render(request, "operations/_jobs_list.html", context, status=status)
+        return render(request, "operations/_jobs_live.html", context, status=status)
     context |= {
         "errors": errors,
         "filter": wanted,
@@ -59,9 +61,16 @@ def show_jobs(request: HttpRequest) -> HttpResponse:
         "query": query,
         "hidden_filters": [(name, value) for name, value in split_query(query) if name not in ("q", "maxAgeDays")],
         "idempotency_key": str(uuid4()),
-        "is_filtered": bool(query),
     }
     return render(request, "operations/jobs.html", context, status=status)
+
+
+def describe_all() -> str:
+    """The one line about the list as a whole; each count reads at most a thousand index rows."""
+    threshold = int(find_setting("min_fit_score", default=7))
+    visible = JobListProjection.objects.filter(deleted=False, hidden=False)
+    every, good = count_up_to(visible), count_up_to(visible.filter(sort_score__gte=threshold))
+    return f"{every} {'job' if every == '1' else 'jobs'} · {good} at {threshold} or above"
 
 
 def build_list(page: Page[JobListProjection], query: str, *, cursor: str = "") -> dict[str, Any]:

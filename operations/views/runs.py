@@ -30,16 +30,15 @@ def show_runs(request: HttpRequest) -> HttpResponse:
         page = list_runs(wanted, cursor=cursor)
     except BadQuery as bad:
         wanted, page, status, errors = RunFilter(), Page([]), 400, bad.errors
-    context = build_list(page, query, cursor)
+    context = build_list(page, query, cursor) | {"is_filtered": bool(given)}
     if request.GET.get("fragment") == "list":
-        return render(request, "operations/_runs_list.html", context, status=status)
+        return render(request, "operations/_runs_live.html", context, status=status)
     context |= {
         "errors": errors,
         "filter": wanted,
         "given": given,
         "pills": build_pills(given),
         "types": [(name, name_workflow(name)) for name in TYPES],
-        "is_filtered": bool(given),
     }
     return render(request, "operations/runs.html", context, status=status)
 

@@ -8,7 +8,7 @@ from operations.wording.codes import describe_code
 from operations.wording.quantities import count_of, describe_seconds
 from operations.wording.runs import name_workflow
 from operations.wording.stages import STAGE_NAMES
-from operations.wording.steps import STEP_NAMES
+from operations.wording.steps import STEP_NAMES, name_family
 
 Payload = Mapping[str, Any]
 
@@ -28,13 +28,13 @@ def _attempt(body: Payload) -> str:
 
 
 def _took(body: Payload) -> str:
-    return f" after {describe_seconds(body['durationMs'] / 1000)}" if body.get("durationMs") else ""
+    return f" in {describe_seconds(body['durationMs'] / 1000)}" if body.get("durationMs") else ""
 
 
 def _kind(body: Payload) -> str:
     kind = STEP_NAMES.get(str(body.get("kind")), str(body.get("kind")))
     item = str(body.get("itemKey") or "")
-    return f"{kind} ({item})" if item and body.get("kind") == "source_family" else kind
+    return f"{kind} ({name_family(item)})" if item and body.get("kind") == "source_family" else kind
 
 
 def _run(body: Payload) -> str:
@@ -88,9 +88,9 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
     "SourceRegistryEntryCreated": lambda b: f"Source {b['sourceId']} was added",
     "SourceRegistryEntryUpdated": lambda b: f"Source {b['sourceId']} was {'enabled' if b['enabled'] else 'disabled'}",
     "SourceStateChanged": lambda b: f"Source {b['sourceId']} {b['toState']}{_because(b)}",
-    "DiscoveryRunStarted": lambda b: f"Discovery started over {count_of(b['sources'], 'source')}",
-    "DiscoveryRunCompleted": lambda b: "Discovery done",
-    "DiscoveryRunFailed": lambda b: f"Discovery failed{_because(b)}",
+    "DiscoveryRunStarted": lambda b: f"{count_of(b['sources'], 'source')} to look at",
+    "DiscoveryRunCompleted": lambda b: "Every source was looked at",
+    "DiscoveryRunFailed": lambda b: f"Not every source could be looked at{_because(b)}",
     "ProfileImported": lambda b: f"Profile version {b['version']} was imported",
     "ProfileUpdated": lambda b: f"Profile version {b['version']} was saved",
 }

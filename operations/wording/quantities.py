@@ -10,6 +10,8 @@ def count_of(number: int, singular: str, plural: str = "") -> str:
 
 def describe_seconds(seconds: float) -> str:
     """A length of time in its two largest units: ``0.4 s``, ``41 s``, ``3 min 5 s``, ``2 h 10 min``, ``4 d``."""
+    if 0 < seconds < 0.05:
+        return "under 0.1 s"
     if seconds < 10:
         return f"{max(seconds, 0):.1f}".rstrip("0").rstrip(".") + " s"
     whole = round(seconds)

@@ -30,6 +30,7 @@ _COUNTS: Final = {
     "notEligible": "left out",
     "pages": "page",
 }
+FAMILY_NAMES: Final = {"ats": "employers' boards", "bundled": "sample boards"}
 _INVARIABLE: Final = frozenset({"changed", "skipped", "read", "failed", "planned", "started", "left out"})
 
 
@@ -80,7 +81,10 @@ def describe_step_state(state: str, *, error_code: str = "") -> Wording:
 
 
 def _describe(row: StepRow) -> ShownStep:
-    parts = [row.item_key if row.kind == "source_family" else "", f"attempt {row.attempt}" if row.attempt > 1 else ""]
+    parts = [
+        name_family(row.item_key) if row.kind == "source_family" else "",
+        f"attempt {row.attempt}" if row.attempt > 1 else "",
+    ]
     return ShownStep(
         STEP_NAMES.get(row.kind, row.kind),
         ", ".join(part for part in parts if part),
@@ -102,6 +106,11 @@ def _gather(rows: Sequence[StepRow]) -> ShownStep:
         f"{done} of {count_of(len(rows), 'job')}",
         max(ends) if ends and len(ends) == len(rows) else None,
     )
+
+
+def name_family(family: str) -> str:
+    """What kind of source was read; a name without words stays as it is."""
+    return FAMILY_NAMES.get(family, family)
 
 
 def describe_counts(counts: Iterable[tuple[str, Any]]) -> str:

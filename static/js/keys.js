@@ -28,6 +28,14 @@ function openActive() {
     return true;
 }
 
+function tick() {
+    const box = document.querySelector("[data-row].is-active input[type='checkbox']");
+    if (!box) return false;
+    box.checked = !box.checked;
+    box.dispatchEvent(new Event("change", { bubbles: true }));
+    return true;
+}
+
 function jump(key) {
     const link = document.querySelector(`a[data-jump="${CSS.escape(key)}"]`);
     link?.click();
@@ -52,6 +60,7 @@ document.addEventListener("keydown", (event) => {
         search?.select();
     } else if (event.key === "j") move(1);
     else if (event.key === "k") move(-1);
+    else if (event.key === "x") isUsed = tick();
     else if (event.key === "Enter") isUsed = openActive();
     else if (event.key === "?") document.getElementById("keys")?.showModal();
     else isUsed = false;

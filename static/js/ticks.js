@@ -1,4 +1,4 @@
-// Counts the ticked rows beside the bulk form, and offers one box that ticks them all.
+// The bar of what may be done to the ticked jobs: shown while one is ticked, it says how many and asks accordingly.
 const form = document.querySelector("[data-bulk]");
 const told = document.querySelector("[data-ticked]");
 
@@ -7,12 +7,21 @@ const boxes = () => [...document.querySelectorAll('input[type="checkbox"][form="
 function tell() {
     const all = boxes();
     const ticked = all.filter((box) => box.checked).length;
+    const isAll = form.elements.scope.value === "all";
     told.textContent = ticked ? `${ticked} ticked` : "";
+    form.hidden = !ticked && !isAll;
     const every = document.querySelector("[data-tick-all]");
     if (every) {
         every.checked = ticked > 0 && ticked === all.length;
         every.indeterminate = ticked > 0 && ticked < all.length;
     }
+    const action = form.elements.action.selectedOptions[0];
+    form.elements.stage.hidden = !action || !("needsStage" in action.dataset);
+    if (action?.dataset.consequence) {
+        form.dataset.confirm = action.dataset.consequence;
+        form.dataset.confirmLabel = action.textContent.trim();
+        form.dataset.confirmTitle = `${action.textContent.trim()} ${isAll ? "all jobs that match" : ticked === 1 ? "1 job" : `${ticked} jobs`}?`;
+    } else delete form.dataset.confirm;
 }
 
 function addTickAll() {
@@ -34,6 +43,7 @@ if (form && told) {
         addTickAll();
         tell();
     });
+    window.addEventListener("pageshow", tell); // a browser that goes back puts its ticks in again
     addTickAll();
     tell();
 }
