@@ -86,6 +86,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # a long career, edited as one form
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
 
 REST_FRAMEWORK = {
