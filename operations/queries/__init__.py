@@ -1,0 +1,62 @@
+"""Reads of the engine's tables, by subject. Each says its cost where it is not one index lookup."""
+
+from operations.queries.events import CONTENT_EVENTS, find_content_event_id, find_event, find_first_event_time
+from operations.queries.executions import (
+    count_plans,
+    count_without_pdf,
+    list_memberships,
+    list_preparations,
+    list_step_rows,
+)
+from operations.queries.jobs import (
+    find_job,
+    find_timeline,
+    list_jobs_scored_between,
+    list_top_jobs,
+    list_unknown_jobs,
+    map_job_titles,
+)
+from operations.queries.runs import (
+    OPEN_STATES,
+    OpenRun,
+    RunRow,
+    count_open_runs,
+    find_run,
+    find_run_row,
+    find_temporal_url,
+    list_open_runs_of_job,
+    list_unsettled_runs,
+)
+from operations.queries.stages import count_stage_states, find_stage_state, list_stage_candidates
+from operations.queries.workers import find_fresh_worker
+
+__all__ = [
+    "CONTENT_EVENTS",
+    "OPEN_STATES",
+    "OpenRun",
+    "RunRow",
+    "count_open_runs",
+    "count_plans",
+    "count_stage_states",
+    "count_without_pdf",
+    "find_content_event_id",
+    "find_event",
+    "find_first_event_time",
+    "find_fresh_worker",
+    "find_job",
+    "find_run",
+    "find_run_row",
+    "find_stage_state",
+    "find_temporal_url",
+    "find_timeline",
+    "list_jobs_scored_between",
+    "list_memberships",
+    "list_open_runs_of_job",
+    "list_preparations",
+    "list_stage_candidates",
+    "list_step_rows",
+    "list_top_jobs",
+    "list_unknown_jobs",
+    "list_unsettled_runs",
+    "map_job_titles",
+]

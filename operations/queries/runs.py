@@ -1,0 +1,89 @@
+"""Reads of workflow runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import quote
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q
+
+from operations.models import WorkflowRunProjection
+
+OPEN_STATES = ("starting", "in_progress")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One workflow run as the projection shows it."""
+
+    run_id: str
+    workflow_id: str
+    workflow_type: str
+    status: str
+    error_code: str
+    result: dict[str, str]
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that our records call open, or whose end is only assumed; ``episode`` counts how often it was."""
+
+    run_id: str
+    workflow_id: str
+    workflow_type: str
+    provisional: bool
+    episode: int
+
+
+def find_run(run_id: str) -> RunRow | None:
+    row = WorkflowRunProjection.objects.filter(run_id=run_id).first()
+    return None if row is None else _to_run(row)
+
+
+def _to_run(row: WorkflowRunProjection) -> RunRow:
+    return RunRow(
+        row.run_id,
+        row.workflow_id,
+        row.workflow_type,
+        row.status,
+        row.error_code,
+        row.result_json,
+        row.started_at,
+        row.ended_at,
+    )
+
+
+def find_run_row(run_id: str) -> WorkflowRunProjection | None:
+    return WorkflowRunProjection.objects.filter(run_id=run_id).first()
+
+
+def list_open_runs_of_job(job_id: UUID) -> list[RunRow]:
+    rows = WorkflowRunProjection.objects.filter(job_id=job_id, status__in=OPEN_STATES).order_by("run_id")
+    return [_to_run(row) for row in rows[:20]]
+
+
+def count_open_runs(workflow_ids: Sequence[str]) -> int:
+    """How many of these workflows have a run that has not ended."""
+    return WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids, status__in=OPEN_STATES).count()
+
+
+def list_unsettled_runs(*, limit: int) -> list[OpenRun]:
+    """Open runs and provisionally ended ones, oldest first; two index ranges that end with the work."""
+    rows = WorkflowRunProjection.objects.filter(Q(status__in=OPEN_STATES) | Q(provisional=True))
+    return [
+        OpenRun(row.run_id, row.workflow_id, row.workflow_type, row.provisional, row.provisional_ends)
+        for row in rows.order_by("first_seen_at", "run_id")[:limit]
+    ]
+
+
+def find_temporal_url(workflow_id: str, run_id: str) -> str:
+    """The run's history in Temporal's own pages, where ``TEMPORAL_UI_URL`` says where these are; else ""."""
+    if not settings.TEMPORAL_UI_URL:
+        return ""
+    namespace = quote(settings.TEMPORAL_NAMESPACE, safe="")
+    workflow = quote(workflow_id, safe="")
+    return f"{settings.TEMPORAL_UI_URL.rstrip('/')}/namespaces/{namespace}/workflows/{workflow}/{run_id}/history"
