@@ -120,7 +120,9 @@ function swap(element, html) {
         left.set(element, pointedAt);
     }
     const top = pointedAt?.getBoundingClientRect().top;
+    const focused = document.activeElement;
     const marks = new Set([...morph(element, fresh, pointedAt)].map((node) => node.closest("[data-row]") ?? node.closest("[data-region]") ?? node));
+    if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true }); // it was moved
     if (pointedAt) window.scrollBy({ top: pointedAt.getBoundingClientRect().top - top, behavior: "instant" });
     element.dispatchEvent(new CustomEvent("jobctrl:swapped", { bubbles: true }));
     for (const node of marks) mark(node, element);

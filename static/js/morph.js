@@ -39,10 +39,21 @@ function findMatch(parent, from, to) {
     return null;
 }
 
+const isBlank = (node) => node.nodeType === Node.TEXT_NODE && !node.textContent.trim();
+
 function copyChildren(from, to, changed, keep) {
     let current = from.firstChild;
     let differs = false;
+    const named = new Set([...to.children].map((child) => child.id).filter(Boolean));
+    const isGone = (node) => node.id && !named.has(node.id);
     for (const wanted of [...to.childNodes]) {
+        // What is gone goes first: the entries after it then stand where they are wanted and need no moving.
+        while (current && (isGone(current) || (wanted.id && isBlank(current)))) {
+            const next = current.nextSibling;
+            differs ||= !isBlank(current);
+            current.remove();
+            current = next;
+        }
         const match = findMatch(from, current, wanted);
         if (!match) {
             const added = document.importNode(wanted, true);

@@ -205,3 +205,14 @@ def test_it_moves_through_a_list_by_keys_but_not_while_typing(tab: Page) -> None
 
     assert tab.locator("[name=note]").input_value() == "jjk/"
     assert tab.url.endswith("#b")
+
+
+def test_it_keeps_the_focus_when_a_row_above_goes(tab: Page, board: tuple[Board, str]) -> None:
+    tab.locator("#row-c a").focus()
+    board[0].rows.pop(0)
+
+    board[0].nudge("list")
+    tab.locator("#row-a").wait_for(state="detached", timeout=5000)
+
+    assert tab.locator("#row-c a").evaluate("node => node === document.activeElement")
+    assert [row.get_attribute("id") for row in tab.locator("[data-row]").all()] == ["row-b", "row-c"]
