@@ -10,6 +10,7 @@ from operations.errors import WorkerUnavailable
 
 API_PREFIX: Final = "/v1/"
 STREAM_PREFIX: Final = "/live/"
+DOCS_PATH: Final = "/v1/docs/"  # the one page among the API's addresses
 RETRY_SECONDS: Final = 5
 
 TITLES: Final = {
@@ -26,7 +27,7 @@ TITLES: Final = {
 
 def wants_page(request: HttpRequest) -> bool:
     """Whether a person looks at the answer: not the API, a stream, or a script's fetch."""
-    if request.path_info.startswith((API_PREFIX, STREAM_PREFIX)):
+    if request.path_info.startswith((API_PREFIX, STREAM_PREFIX)) and request.path_info != DOCS_PATH:
         return False
     return request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
 

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from operations.attention import list_needing_person
@@ -116,14 +117,19 @@ def _view(view: str) -> Q:
 
 
 def _in_stage(rows: QuerySet[JobListProjection], stage: str, state: str) -> QuerySet[JobListProjection]:
-    """By id set where few rows are in that state, by existence where many are: each is slow for the other."""
+    """By id set where few rows are in that state; where many are, by walking the list in its order."""
     staged = JobStageState.objects.filter(tenant_id=settings.TENANT_ID, stage=stage)
     if state:
         staged = staged.filter(state=state)
     few = list(staged.values_list("job_id", flat=True)[: FEW + 1])
     if len(few) <= FEW:
         return rows.filter(job_id__in=few)
-    return rows.filter(Exists(staged.filter(job_id=OuterRef("job_id"))))
+    if not state or connection.vendor != "sqlite":
+        return rows.filter(Exists(staged.filter(job_id=OuterRef("job_id"))))
+    # Looked up in a set made once, the jobs in a state that the list shows last cost a third of an EXISTS for each;
+    # the plus keeps SQLite from reading that set in its own order and sorting it.
+    statement, params = staged.values("job_id").query.sql_with_params()
+    return rows.extra(where=[f"+job_list_projections.job_id IN ({statement})"], params=params)
 
 
 def _with_text(

@@ -23,7 +23,7 @@ from tests.postgres import PostgresUnavailable, kept_cluster
 from tests.run import ROOT
 
 #: Figures that share one copy of a workspace, in this order; the rebuild has a process of its own for its memory.
-AT_EVERY_SIZE = (("append", "fold", "heartbeat", "ingest"), ("rebuild",), ("boot",), ("stream",))
+AT_EVERY_SIZE = (("append", "fold", "heartbeat", "ingest"), ("rebuild",), ("boot",), ("stream",), ("api",))
 AT_ONE_SIZE = (("preparation",),)
 ONCE = (("pdf",),)
 NAMES = tuple(name for group in (*AT_EVERY_SIZE, *AT_ONE_SIZE, *ONCE) for name in group)

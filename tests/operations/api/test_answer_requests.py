@@ -13,7 +13,7 @@ from tests.operations.api.conftest import Script
 from tests.operations.cast import Cast
 
 READABLE = ["/v1/jobs", "/v1/workflow-runs", "/v1/events", "/v1/settings", "/v1/views", "/v1/artifacts",
-            "/v1/auth/tokens", "/v1/discovery/sources", "/v1/schema/", "/v1/docs/"]  # fmt: skip
+            "/v1/auth/tokens", "/v1/discovery/sources", "/v1/schema/"]  # fmt: skip
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
