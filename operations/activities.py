@@ -26,6 +26,8 @@ from operations.services.steps import recorded_step
 from operations.stage_engine import Owner, StageContext, work_job
 from operations.workspace import ensure_workspace
 
+FAILURES_IN_REPORT = 25
+
 
 def is_canceled_by_operator() -> bool:
     """The run was asked to stop; a worker that shuts down is not that."""
@@ -74,34 +76,52 @@ def run_job(stage: StageName, given: StageJobInput) -> StageReport:
 def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     """Many jobs; each ends with its own typed outcome and none stops its peers.
 
-    Retryable failures are tried again within the batch by the next Temporal attempt only where
-    one is left; the last attempt reports them.
+    While an attempt is left, retryable failures are tried again by it; the last one reports them. Whatever
+    earlier attempts ended counts in the report and towards the limit.
     """
     check_workspace(given.workspace_identity)
     context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
-    job_ids = queries.list_stage_candidates(
-        stage,
-        job_ids=None if given.job_ids is None else [UUID(job_id) for job_id in given.job_ids],
-        execution_ref=given.execution_ref,
-        owner_run_id=context.owner.run_id,
-        limit=given.limit,
-    )
-    counts: Counter[str] = Counter()
-    failures: list[StageReport] = []
+    reports = _list_ended_before(stage, given)
     again = False
-    for job_id in job_ids:
+    for job_id in _select_jobs(stage, given, done=len(reports)):
         raise_if_stopped()
         result = work_job(job_id, stage, context)
-        counts[result.report.state] += 1
+        reports.append(result.report)
         again = again or result.retryable
-        if result.report.state in (StageState.FAILED, StageState.EXHAUSTED) and len(failures) < 25:
-            failures.append(result.report)
-    if again and activity.info().attempt < 3:
+    counts = Counter(report.state for report in reports)
+    if again and has_attempts_left():
         raise ApplicationError(
             f"{counts[StageState.FAILED]} jobs failed in {stage} and will be tried again.",
             type=ErrorCode.TRANSIENT_NETWORK,
         )
-    return BatchReport(stage, dict(counts), tuple(failures))
+    failures = [report for report in reports if report.state in (StageState.FAILED, StageState.EXHAUSTED)]
+    return BatchReport(stage, dict(counts), tuple(failures[:FAILURES_IN_REPORT]))
+
+
+def has_attempts_left() -> bool:
+    """Whether Temporal would try this activity again."""
+    info = activity.info()
+    return info.retry_policy is not None and info.attempt < info.retry_policy.maximum_attempts
+
+
+def _list_ended_before(stage: StageName, given: StageBatchInput) -> list[StageReport]:
+    """What earlier attempts of this activity ended; chosen jobs are all visited anew and say so themselves."""
+    info = activity.info()
+    if given.job_ids is not None or info.attempt == 1:
+        return []
+    return queries.list_settled_by_run(stage, info.workflow_run_id or "")
+
+
+def _select_jobs(stage: StageName, given: StageBatchInput, *, done: int) -> list[UUID]:
+    if given.limit and done >= given.limit:
+        return []
+    return queries.list_stage_candidates(
+        stage,
+        job_ids=None if given.job_ids is None else [UUID(job_id) for job_id in given.job_ids],
+        execution_ref=given.execution_ref,
+        owner_run_id=activity.info().workflow_run_id or "",
+        limit=given.limit and given.limit - done,
+    )
 
 
 @activity.defn(name="enrich_jobs", no_thread_cancel_exception=True)

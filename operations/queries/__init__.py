@@ -27,7 +27,7 @@ from operations.queries.runs import (
     list_open_runs_of_job,
     list_unsettled_runs,
 )
-from operations.queries.stages import count_stage_states, find_stage_state, list_stage_candidates
+from operations.queries.stages import count_stage_states, find_stage_state, list_settled_by_run, list_stage_candidates
 from operations.queries.workers import find_fresh_worker
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "list_memberships",
     "list_open_runs_of_job",
     "list_preparations",
+    "list_settled_by_run",
     "list_stage_candidates",
     "list_step_rows",
     "list_top_jobs",

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageState
-from operations.models import DiscoveryExecutionJob, JobStageState
+from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageReport, StageState
+from operations.models import DiscoveryExecutionJob, JobListProjection, JobStageState
 from operations.stage_engine.states import CLAIMABLE
+
+MAY_BE_CLAIMED = Q(state__in=CLAIMABLE) & ~Q(state=StageState.FAILED, retryable=False)
 
 
 def list_stage_candidates(
@@ -23,31 +25,39 @@ def list_stage_candidates(
 
     Chosen ``job_ids`` are all returned: each then ends with its own typed outcome. Otherwise the
     rows of the canonical eligibility predicate: claimable, or left running by ``owner_run_id``
-    itself, with a finished prerequisite; within the execution where one is given.
+    itself, of a job that is not deleted, with a finished prerequisite; within the execution where one is given.
     """
     if job_ids is not None:
         return list(dict.fromkeys(job_ids))
-    if stage is StageName.PDF:
-        return _list_pdf_candidates(limit)
-    claimable = Q(state__in=CLAIMABLE) & ~Q(state=StageState.FAILED, retryable=False)
-    own = Q(state=StageState.RUNNING, owner_run_id=owner_run_id) if owner_run_id else Q(pk__in=[])
-    rows = JobStageState.objects.filter(claimable | own, tenant_id=settings.TENANT_ID, stage=stage)
-    if (before := STAGE_AFTER[stage]) is not None:
-        finished = JobStageState.objects.filter(job_id=OuterRef("job_id"), stage=before, state=StageState.SUCCEEDED)
-        rows = rows.filter(Exists(finished))
+    rows = _filter_unprinted() if stage is StageName.PDF else _filter_claimable(stage, owner_run_id)
     if execution_ref is not None:
         members = DiscoveryExecutionJob.objects.filter(run_id=execution_ref.run_id).values("job_id")
         rows = rows.filter(job_id__in=members)
+    deleted = JobListProjection.objects.filter(job_id=OuterRef("job_id"), deleted=True)
+    rows = rows.filter(~Exists(deleted), tenant_id=settings.TENANT_ID)
     return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or None])
 
 
-def _list_pdf_candidates(limit: int) -> list[UUID]:
-    """Pdf rows exist only once claimed, so its candidates are the finished covers without a finished pdf."""
-    done = JobStageState.objects.filter(stage=StageName.PDF, state=StageState.SUCCEEDED).values("job_id")
-    rows = JobStageState.objects.filter(
-        tenant_id=settings.TENANT_ID, stage=StageName.COVER, state=StageState.SUCCEEDED
-    ).exclude(job_id__in=done)
-    return list(rows.order_by("id").values_list("job_id", flat=True)[: limit or None])
+def _filter_claimable(stage: StageName, owner_run_id: str) -> QuerySet[JobStageState]:
+    own = Q(state=StageState.RUNNING, owner_run_id=owner_run_id) if owner_run_id else Q(pk__in=[])
+    rows = JobStageState.objects.filter(MAY_BE_CLAIMED | own, stage=stage)
+    if (before := STAGE_AFTER[stage]) is not None:
+        finished = JobStageState.objects.filter(job_id=OuterRef("job_id"), stage=before, state=StageState.SUCCEEDED)
+        rows = rows.filter(Exists(finished))
+    return rows
+
+
+def _filter_unprinted() -> QuerySet[JobStageState]:
+    """Pdf rows exist only once claimed: its candidates are the finished covers without one, or with a claimable one."""
+    settled = JobStageState.objects.filter(~MAY_BE_CLAIMED, job_id=OuterRef("job_id"), stage=StageName.PDF)
+    return JobStageState.objects.filter(~Exists(settled), stage=StageName.COVER, state=StageState.SUCCEEDED)
+
+
+def list_settled_by_run(stage: StageName, run_id: str) -> list[StageReport]:
+    """How the jobs ended that a run has worked on in a stage, but for those that it would select again."""
+    rows = JobStageState.objects.filter(~MAY_BE_CLAIMED, owner_run_id=run_id, stage=stage)
+    ended = rows.exclude(state=StageState.RUNNING).order_by("id").values_list("job_id", "state", "error_code")
+    return [StageReport(str(job_id), stage, state, code) for job_id, state, code in ended]
 
 
 def find_stage_state(job_id: UUID, stage: StageName) -> str | None:
