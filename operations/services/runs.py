@@ -5,6 +5,7 @@ from uuid import UUID
 
 from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
 from operations.database import writer
+from operations.ended_runs import make_end_key
 from operations.eventlog import append
 from operations.eventlog.registry import Event
 from operations.events import (
@@ -52,12 +53,12 @@ def _record_start(start: WorkflowStart, *, phase: str) -> bool:
 def record_outcome(outcome: WorkflowOutcome) -> bool:
     """Append the run's authoritative end; the first one wins and later ones change nothing.
 
-    In the same transaction whatever stage rows the run still owns are settled: no run ends while
-    a row claims that it is being worked on.
+    In the same transaction whatever stage rows the run still owns are settled, and no claim is given to it
+    afterwards: no row ever says that an ended run is working on it.
     """
     with writer():
         settle_owned_rows(outcome.run_id, canceled=outcome.status == RunStatus.CANCELED)
-        logged = append(_to_terminal(outcome), key=f"run:{outcome.run_id}:end")
+        logged = append(_to_terminal(outcome), key=make_end_key(outcome.run_id))
     return logged is not None
 
 

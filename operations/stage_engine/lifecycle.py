@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageState
 from operations.database import writer
+from operations.ended_runs import has_run_ended
 from operations.errors import LeaseLost, UnknownJob
 from operations.events import StageCompleted, StageExhausted, StageFailed, StageStarted
 from operations.metrics import record_attempt
@@ -52,7 +53,7 @@ def claim_stage(
     """Ask for one job's stage; safe to repeat, since a result committed before is accepted, not redone.
 
     A running row of the same run is taken over by a later activity attempt (its worker died); one
-    of another run is refused. Each claim counts one attempt.
+    of another run is refused, and so is any for a run that has ended. Each claim counts one attempt.
     """
     stage = get_stage(stage_name)
     with writer():
@@ -73,6 +74,8 @@ def claim_stage(
             return Refusal(row.state, row.reason_code or row.error_code)
         elif row.state == StageState.FAILED and not row.retryable:
             return Refusal(row.state, row.error_code)
+        if has_run_ended(owner.run_id):  # a late activity of it: nobody would settle the row again
+            return Refusal(StageState.SKIPPED, "RUN_ENDED")
         refusal = (
             find_gate_refusal(job_id)
             or _check_prerequisite(row)

@@ -48,6 +48,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "LOW_CONFIDENCE": Reason("the posting could not be read with confidence", _OPEN_POSTING),
     "OWNED_BY_OTHER_RUN": Reason("another run is working on it"),
     "LEASE_LOST": Reason("another attempt took over"),
+    "RUN_ENDED": Reason("its run had ended already"),
     "CANCELED": Reason("its run was canceled", "Run this step again when you want it."),
     "OWNER_ENDED": Reason("its run ended before it was finished", "Try again."),
     "DONE": Reason("already done"),

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from discovery.services.jobs import delete_jobs
-from operations.contracts import StageName, StageState
+from operations.contracts import RunStatus, StageName, StageState, WorkflowOutcome
 from operations.database import writer
 from operations.models import OperationalAttemptMetric
+from operations.services.runs import record_outcome
 from operations.stage_engine import Owner, Refusal
 from tests.operations.cast import (
     FIRST_RUN,
@@ -165,4 +166,16 @@ def test_it_gives_no_claim_on_a_deleted_job(
     delete_jobs([cast.backend])
     assert refuse(cast.backend, ENRICH).code == "JOB_DELETED"
     assert claim(cast.data, ENRICH).attempt == 1
+    assert_rebuild_matches()
+
+
+@pytest.mark.parametrize("status", [RunStatus.CANCELED, RunStatus.FAILED, RunStatus.TERMINATED])
+def test_it_gives_nothing_to_a_run_that_has_ended(
+    cast: Cast, stages: Stages, assert_rebuild_matches: Callable[[], None], status: RunStatus
+) -> None:
+    """An activity that starts late: the end has settled the run's rows, and nobody would do so again."""
+    record_outcome(WorkflowOutcome("prep-first", "run-first", "JobPreparationWorkflow", status, "internal"))
+    assert refuse(cast.backend, ENRICH) == Refusal(StageState.SKIPPED, "RUN_ENDED")
+    assert get_row(cast.backend, ENRICH).state == StageState.PENDING
+    assert claim(cast.backend, ENRICH, SECOND_RUN).attempt == 1
     assert_rebuild_matches()

@@ -14,7 +14,16 @@ from operations.services.runs import record_outcome
 from operations.services.stages import reset_stages
 from operations.stage_engine import Claim, Settlement, StageContext, publish_stage, settle_canceled, settle_failure
 from operations.stage_engine.work import work_job
-from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, claim, get_row, list_types
+from tests.operations.cast import (
+    FIRST_RUN,
+    PROFILE_VERSION,
+    SECOND_RUN,
+    Cast,
+    ScriptedStage,
+    claim,
+    get_row,
+    list_types,
+)
 
 ENRICH, SCORE = StageName.ENRICH, StageName.SCORE
 Stages = dict[StageName, ScriptedStage]
@@ -101,7 +110,7 @@ def test_it_publishes_nothing_for_a_deleted_job(
     assert get_row(cast.backend, ENRICH).state == StageState.FAILED
 
     restore_jobs([cast.backend])
-    publish_stage(claim(cast.backend, ENRICH), "result")
+    publish_stage(claim(cast.backend, ENRICH, SECOND_RUN), "result")
     assert get_row(cast.backend, ENRICH).state == StageState.SUCCEEDED
     assert_rebuild_matches()
 
