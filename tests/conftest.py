@@ -11,6 +11,14 @@ os.environ.setdefault("JOBCTRL_HOME", tempfile.mkdtemp(prefix="jobctrl-tests-"))
 os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Several test processes share out whole files, and the browser's tests as one: they share a running product."""
+    for item in items:
+        group = "browser" if item.path.parent.name == "browser" else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _flush_under_guards() -> Iterator[None]:
     """The event log refuses DELETE and TRUNCATE; only the tests' own flush may lift that."""

@@ -59,7 +59,8 @@ def run_suite(database: str, *, arguments: list[str], environment: dict[str, str
     print(f"\n=== Tests on {database} ===", flush=True)
     with tempfile.TemporaryDirectory(prefix="jobctrl-tests-") as folder:
         results = Path(folder) / "results.xml"
-        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *arguments]
+        shared_out = ["-p", "tests.own_home", "-n", str(choose_processes()), "--dist", "loadgroup"]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *shared_out, *arguments]
         process = subprocess.Popen(
             command, cwd=ROOT, env=build_environment(Path(folder) / "home") | environment, stdin=subprocess.DEVNULL
         )
@@ -70,6 +71,11 @@ def run_suite(database: str, *, arguments: list[str], environment: dict[str, str
             except KeyboardInterrupt:  # pytest has it too, and tidies up
                 continue
         return read_report(results, database=database, exit_code=code)
+
+
+def choose_processes() -> int:
+    """Two for each processor, at most eight: most of the long tests wait for processes of their own."""
+    return max(2, min(8, 2 * (os.cpu_count() or 1)))
 
 
 def build_environment(home: Path) -> dict[str, str]:
