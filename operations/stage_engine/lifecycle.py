@@ -13,8 +13,7 @@ from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageStat
 from operations.database import writer
 from operations.ended_runs import has_run_ended
 from operations.errors import LeaseLost, UnknownJob
-from operations.events import StageCompleted, StageExhausted, StageFailed, StageStarted
-from operations.metrics import record_attempt
+from operations.events import StageStarted
 from operations.models import JobStageState
 from operations.stage_engine.declaration import (
     Claim,
@@ -26,11 +25,10 @@ from operations.stage_engine.declaration import (
     get_stage,
 )
 from operations.stage_engine.dependents import settle_dependents
+from operations.stage_engine.endings import exhaust_row, fail_row, succeed_row
 from operations.stage_engine.rows import (
     block_row,
     cancel_row,
-    compute_cooldown,
-    elapsed_ms,
     get_row,
     move_row,
     reset_row,
@@ -68,7 +66,7 @@ def claim_stage(
             if refusal is not None:
                 return refusal
             if stage.find_result_version(job_id) > row.baseline_version:
-                _settle_success(row, stage, stage.settle_found(row.job_id), reused=True)
+                succeed_row(row, stage, stage.settle_found(row.job_id), reused=True)
                 return Refusal(StageState.SUCCEEDED, "DONE")
         elif StageState(row.state) not in CLAIMABLE:
             return Refusal(row.state, row.reason_code or row.error_code)
@@ -85,7 +83,7 @@ def claim_stage(
             _settle_refusal(row, refusal, owner)
             return refusal
         if row.attempts >= stage.max_attempts:
-            _exhaust(row, code=row.error_code or "ATTEMPTS_EXHAUSTED", message=row.error_message)
+            exhaust_row(row, code=row.error_code or "ATTEMPTS_EXHAUSTED", message=row.error_message)
             return Refusal(StageState.EXHAUSTED, row.error_code)
         return _start(row, stage, owner, profile_version, execution_ref)
 
@@ -164,29 +162,8 @@ def publish_stage(claim: Claim, result: Any) -> Settlement:
     with writer():
         row = _get_fenced(claim)
         settlement = stage.publish(claim, result)
-        _settle_success(row, stage, settlement, reused=False)
+        succeed_row(row, stage, settlement, reused=False)
     return settlement
-
-
-def _settle_success(row: JobStageState, stage: Stage, settlement: Settlement, *, reused: bool) -> None:
-    duration = elapsed_ms(row.started_at)
-    move_row(
-        row,
-        StageState.SUCCEEDED,
-        StageCompleted(
-            job_id=row.job_id,
-            stage=row.stage,
-            attempt=row.attempts,
-            duration_ms=duration,
-            reused=reused,
-            workflow_id=row.owner_workflow_id,
-            run_id=row.owner_run_id,
-        ),
-        finished_at=timezone.now(),
-        retryable=True,
-    )
-    _record_metric(row, stage, outcome="succeeded", duration_ms=duration, counts=settlement.counts)
-    settle_dependents(row.job_id, stage.name, StageState.SUCCEEDED, hold=settlement.hold)
 
 
 def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) -> StageState:
@@ -196,61 +173,10 @@ def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) ->
         row = _get_fenced(claim)
         stage.record_failure(claim, code=code, retryable=retryable)
         if retryable and row.attempts >= stage.max_attempts:
-            _exhaust(row, code=code, message=message)
+            exhaust_row(row, code=code, message=message)
             return StageState.EXHAUSTED
-        _fail(row, stage, code=code, message=message, retryable=retryable)
+        fail_row(row, stage, code=code, message=message, retryable=retryable)
     return StageState.FAILED
-
-
-def _fail(row: JobStageState, stage: Stage, *, code: str, message: str, retryable: bool) -> None:
-    duration = elapsed_ms(row.started_at)
-    move_row(
-        row,
-        StageState.FAILED,
-        StageFailed(
-            job_id=row.job_id,
-            stage=row.stage,
-            attempt=row.attempts,
-            error_code=code,
-            message=message,
-            retryable=retryable,
-            duration_ms=duration,
-            workflow_id=row.owner_workflow_id,
-            run_id=row.owner_run_id,
-        ),
-        error_code=code,
-        error_message=message,
-        retryable=retryable,
-        finished_at=timezone.now(),
-        next_attempt_at=timezone.now() + compute_cooldown(row.attempts) if retryable else None,
-    )
-    _record_metric(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
-    settle_dependents(row.job_id, stage.name, StageState.FAILED)
-
-
-def _exhaust(row: JobStageState, *, code: str, message: str) -> None:
-    stage = get_stage(row.stage)
-    duration = elapsed_ms(row.started_at) if row.state == StageState.RUNNING else 0
-    move_row(
-        row,
-        StageState.EXHAUSTED,
-        StageExhausted(
-            job_id=row.job_id,
-            stage=row.stage,
-            attempt=row.attempts,
-            error_code=code,
-            message=message,
-            duration_ms=duration,
-            workflow_id=row.owner_workflow_id,
-            run_id=row.owner_run_id,
-        ),
-        error_code=code,
-        error_message=message,
-        retryable=False,
-        finished_at=timezone.now(),
-    )
-    _record_metric(row, stage, outcome="exhausted", duration_ms=duration, error=(code, message))
-    settle_dependents(row.job_id, stage.name, StageState.EXHAUSTED)
 
 
 def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
@@ -264,14 +190,14 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
     for row in owned:
         stage = get_stage(row.stage)
         if stage.find_result_version(row.job_id) > row.baseline_version:
-            _settle_success(row, stage, stage.settle_found(row.job_id), reused=True)
+            succeed_row(row, stage, stage.settle_found(row.job_id), reused=True)
         elif canceled:
             cancel_row(row, reason_code="workflow_canceled")
             settle_dependents(row.job_id, stage.name, StageState.CANCELED)
         elif row.attempts >= stage.max_attempts:
-            _exhaust(row, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE)
+            exhaust_row(row, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE)
         else:
-            _fail(row, stage, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE, retryable=True)
+            fail_row(row, stage, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE, retryable=True)
     return len(owned)
 
 
@@ -282,27 +208,3 @@ def settle_canceled(claim: Claim) -> None:
         get_stage(claim.stage).record_cancellation(claim)
         cancel_row(row, reason_code="workflow_canceled")
         settle_dependents(row.job_id, StageName(row.stage), StageState.CANCELED)
-
-
-def _record_metric(
-    row: JobStageState,
-    stage: Stage,
-    *,
-    outcome: str,
-    duration_ms: int,
-    counts: dict[str, int] | None = None,
-    error: tuple[str, str] = ("", ""),
-) -> None:
-    record_attempt(
-        stage=row.stage,
-        attempt_kind="stage",
-        attempt=row.attempts,
-        outcome=outcome,
-        counts=counts or {},
-        duration_ms=duration_ms,
-        error_class=error[0],
-        error_message=error[1],
-        run_id=row.owner_run_id,
-        job_id=row.job_id,
-        job_url=stage.describe_job(row.job_id),
-    )

@@ -1,0 +1,107 @@
+"""How a claimed row ends by itself: its state, event and metric, and what that means for the stages after it."""
+
+from django.utils import timezone
+
+from operations.contracts import StageState
+from operations.events import StageCompleted, StageExhausted, StageFailed
+from operations.metrics import record_attempt
+from operations.models import JobStageState
+from operations.stage_engine.declaration import Settlement, Stage, get_stage
+from operations.stage_engine.dependents import settle_dependents
+from operations.stage_engine.rows import compute_cooldown, elapsed_ms, move_row
+
+
+def succeed_row(row: JobStageState, stage: Stage, settlement: Settlement, *, reused: bool) -> None:
+    duration = elapsed_ms(row.started_at)
+    move_row(
+        row,
+        StageState.SUCCEEDED,
+        StageCompleted(
+            job_id=row.job_id,
+            stage=row.stage,
+            attempt=row.attempts,
+            duration_ms=duration,
+            reused=reused,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        finished_at=timezone.now(),
+        retryable=True,
+    )
+    _record_metric(row, stage, outcome="succeeded", duration_ms=duration, counts=settlement.counts)
+    settle_dependents(row.job_id, stage.name, StageState.SUCCEEDED, hold=settlement.hold)
+
+
+def fail_row(row: JobStageState, stage: Stage, *, code: str, message: str, retryable: bool) -> None:
+    duration = elapsed_ms(row.started_at)
+    move_row(
+        row,
+        StageState.FAILED,
+        StageFailed(
+            job_id=row.job_id,
+            stage=row.stage,
+            attempt=row.attempts,
+            error_code=code,
+            message=message,
+            retryable=retryable,
+            duration_ms=duration,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        error_code=code,
+        error_message=message,
+        retryable=retryable,
+        finished_at=timezone.now(),
+        next_attempt_at=timezone.now() + compute_cooldown(row.attempts) if retryable else None,
+    )
+    _record_metric(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
+    settle_dependents(row.job_id, stage.name, StageState.FAILED)
+
+
+def exhaust_row(row: JobStageState, *, code: str, message: str) -> None:
+    stage = get_stage(row.stage)
+    duration = elapsed_ms(row.started_at) if row.state == StageState.RUNNING else 0
+    move_row(
+        row,
+        StageState.EXHAUSTED,
+        StageExhausted(
+            job_id=row.job_id,
+            stage=row.stage,
+            attempt=row.attempts,
+            error_code=code,
+            message=message,
+            duration_ms=duration,
+            workflow_id=row.owner_workflow_id,
+            run_id=row.owner_run_id,
+        ),
+        error_code=code,
+        error_message=message,
+        retryable=False,
+        finished_at=timezone.now(),
+    )
+    _record_metric(row, stage, outcome="exhausted", duration_ms=duration, error=(code, message))
+    settle_dependents(row.job_id, stage.name, StageState.EXHAUSTED)
+
+
+def _record_metric(
+    row: JobStageState,
+    stage: Stage,
+    *,
+    outcome: str,
+    duration_ms: int,
+    counts: dict[str, int] | None = None,
+    error: tuple[str, str] = ("", ""),
+) -> None:
+    record_attempt(
+        stage=row.stage,
+        attempt_kind="stage",
+        attempt=row.attempts,
+        outcome=outcome,
+        counts=counts or {},
+        duration_ms=duration_ms,
+        error_class=error[0],
+        error_message=error[1],
+        run_id=row.owner_run_id,
+        job_id=row.job_id,
+        job_url=stage.describe_job(row.job_id),
+    )
