@@ -91,3 +91,4 @@ class WorkerUnavailable(OperationsError):
     """No worker is ready, or Temporal cannot be reached."""
 
     code = "worker_runtime_unavailable"
+    retryable = True

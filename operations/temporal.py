@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import concurrent.futures
 import functools
 import threading
 import time
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BRIDGE_SECONDS = 0.2
+LOOP_SECONDS = 5
+NO_ANSWER = "Temporal did not answer. Try again in a moment."
 
 
 class _Shared:
@@ -90,20 +93,37 @@ def share_client(client: "Client", loop: asyncio.AbstractEventLoop) -> None:
 
 
 def call_temporal(work: Callable[["Client"], Awaitable[T]], *, timeout: timedelta = timedelta(seconds=60)) -> T:
-    """Run client code from synchronous code; never inside ``writer()``, since it is a network call."""
+    """Run client code from synchronous code; never inside ``writer()``, since it is a network call.
+
+    Raises ``WorkerUnavailable`` where Temporal is gone or has not answered in time; the call is given up then.
+    """
+    seconds = timeout.total_seconds()
     if _Shared.client is not None and _Shared.loop is not None:
-        return asyncio.run_coroutine_threadsafe(_as_coroutine(work(_Shared.client)), _Shared.loop).result(
-            timeout.total_seconds()
-        )
+        answer = asyncio.run_coroutine_threadsafe(_answer(work(_Shared.client), seconds), _Shared.loop)
+        try:
+            return answer.result(seconds + LOOP_SECONDS)
+        except concurrent.futures.TimeoutError:  # the loop itself does not run any more
+            answer.cancel()
+            raise WorkerUnavailable(NO_ANSWER) from None
 
     async def run() -> T:
         return await work(await connect())
 
-    return _run_apart(run())
+    return _run_apart(_answer(run(), seconds))
 
 
-async def _as_coroutine(awaitable: Awaitable[T]) -> T:
-    return await awaitable
+async def _answer(awaitable: Awaitable[T], seconds: float) -> T:
+    from temporalio.service import RPCError, RPCStatusCode
+
+    gone = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+    try:
+        return await asyncio.wait_for(awaitable, seconds)
+    except TimeoutError:
+        raise WorkerUnavailable(NO_ANSWER) from None
+    except RPCError as error:
+        if error.status in gone:
+            raise WorkerUnavailable(NO_ANSWER) from None
+        raise
 
 
 def _run_apart(coroutine: Coroutine[Any, Any, T]) -> T:
