@@ -24,7 +24,7 @@ from operations.errors import WorkspaceMismatch
 from operations.services import runs
 from operations.services.steps import recorded_step
 from operations.stage_engine import Owner, StageContext, work_job
-from operations.workspace import ensure_workspace
+from operations.workspace import is_own_identity
 
 FAILURES_IN_REPORT = 25
 
@@ -49,7 +49,7 @@ def raise_if_stopped() -> None:
 
 def check_workspace(identity: str) -> None:
     """Work that was dispatched for another workspace is never adopted."""
-    if identity != ensure_workspace().identity:
+    if not is_own_identity(identity):
         raise WorkspaceMismatch
 
 

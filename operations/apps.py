@@ -7,6 +7,7 @@ from django.utils.module_loading import autodiscover_modules
 DECLARATIONS = (
     "events",
     "stored_settings",
+    "stored_files",
     "stages",
     "projections",
     "reconcilers",

@@ -1,5 +1,6 @@
 """Event types that the engine emits."""
 
+from datetime import datetime
 from uuid import UUID
 
 from operations.eventlog.registry import Event, JobEvent, event
@@ -218,3 +219,14 @@ class WorkflowCancellationRequested(Event):
 class SettingsChanged(Event):
     keys: tuple[str, ...]
     actor: str
+
+
+@event("WorkspaceRestored")
+class WorkspaceRestored(Event):
+    """A backup was put in place. ``made_at`` is when it was taken; ``former_identity`` is "" unless it was moved."""
+
+    made_at: datetime
+    last_event_id: int
+    files: int
+    identity: str
+    former_identity: str = ""

@@ -1,13 +1,16 @@
 """The engine's own doctor checks."""
 
 import stat
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 from jobctrl.home import HomeUnusable
 from operations import queries
+from operations.backup.finding import find_newest_backup
 from operations.checkup import Finding, fail, health_check, ok, warn
 from operations.errors import OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
@@ -17,6 +20,7 @@ from operations.temporal import resolve_address
 from operations.workspace import check_free_space, ensure_workspace, find_foreign_worker
 
 RETENTION_DAYS = 90
+BACKUP_AGE = timedelta(days=7)
 
 
 @health_check("home")
@@ -77,6 +81,18 @@ def check_projections() -> Finding:
             "A running worker catches up by itself; if it does not, run: manage.py rebuild_projections",
         )
     return ok("as far as the log")
+
+
+@health_check("backups")
+def check_backups() -> Finding:
+    remedy = "Run: manage.py backup"
+    made_at = find_newest_backup()
+    if made_at is None:
+        return warn("there is none", remedy)
+    age = timezone.now() - made_at
+    if age > BACKUP_AGE:
+        return warn(f"the newest is {age.days} days old", remedy)
+    return ok(f"the newest was made on {made_at:%Y-%m-%d at %H:%M} UTC")
 
 
 @health_check("settings")

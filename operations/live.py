@@ -51,3 +51,9 @@ def name_workflow_regions(event: LoggedEvent) -> Iterable[str]:
 def name_settings_regions(event: LoggedEvent) -> Iterable[str]:
     """Thresholds and ceilings show in the top bar and decide what the dashboard asks a person for."""
     return ("settings", "topbar", "dashboard")
+
+
+@stale("WorkspaceRestored")
+def name_restored_regions(event: LoggedEvent) -> Iterable[str]:
+    """Nobody looks while it is written; a page that was left open then reads all of it again."""
+    return ("topbar", "dashboard", "settings")

@@ -12,6 +12,9 @@ from operations.contracts import HEARTBEAT_FRESH_SECONDS
 from operations.database import writer
 from operations.errors import NotConfigured, WorkspaceMismatch
 from operations.models import WorkerRuntimeHeartbeat, Workspace
+from operations.settings_store import read_marker, store_marker
+
+FORMER = "former_identities"
 
 
 def describe_database() -> str:
@@ -51,6 +54,33 @@ def ensure_workspace() -> Workspace:
             "Set JOBCTRL_HOME back, or use another DATABASE_URL."
         )
     return found
+
+
+def adopt_workspace() -> str:
+    """Make the stored workspace the one that lives here, after its operator said that it moved.
+
+    It keeps its task queue, since its histories wait there, and knows its former identity as its own: work that was
+    dispatched under it goes on. Returns the former identity, "" where nothing had moved. Inside ``writer()``.
+    """
+    found = Workspace.objects.order_by("created_at").first()
+    identity = compute_identity()
+    if found is None or found.identity == identity:
+        return ""
+    former = found.identity
+    store_marker(FORMER, sorted({*list_former_identities(), former} - {identity}))
+    Workspace.objects.filter(identity=former).update(
+        identity=identity, database=describe_database(), home=str(settings.JOBCTRL_HOME.root)
+    )
+    return former
+
+
+def list_former_identities() -> list[str]:
+    return list(read_marker(FORMER, default=[]))
+
+
+def is_own_identity(identity: str) -> bool:
+    """This workspace's identity, or one that it had before it was moved."""
+    return identity == ensure_workspace().identity or identity in list_former_identities()
 
 
 def find_foreign_worker() -> WorkerRuntimeHeartbeat | None:

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import signal
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import connections
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.worker import Interceptor, Worker
 
 from operations.errors import WorkerUnavailable
 from operations.models import Workspace
@@ -18,6 +19,7 @@ from operations.reconciling import run_reconcilers
 from operations.registration import collect_activities, collect_workflows
 from operations.settings_store import get_setting
 from operations.temporal import connect, share_client
+from operations.worker.draining import DrainWatch
 from operations.worker.heartbeat import WorkerHeartbeat
 from operations.worker.interceptor import EngineInterceptor, SlotCounter
 from operations.workspace import check_free_space, ensure_workspace, refuse_foreign_worker
@@ -59,7 +61,34 @@ async def _serve(workspace: Workspace, slots: int) -> None:
     loop = asyncio.get_running_loop()
     for received in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(received, stop.set)
-    worker = Worker(
+    engine = EngineInterceptor(counter, beat_seconds=min(5.0, HEARTBEAT_TIMEOUT.total_seconds() / 4))
+    watch = DrainWatch(heartbeat.worker_id, loop)
+    await watch.start()
+    await asyncio.to_thread(heartbeat.start)
+    while not stop.is_set():
+        if watch.released.is_set():
+            async with _build_worker(client, workspace, [engine], executor, slots=slots):
+                log.info("worker ready on %s with %d slots", workspace.task_queue, slots)
+                await _wait_for_any(stop, watch.asked)
+                log.info("worker pausing: finishing what runs, for at most %d s", GRACE.total_seconds())
+        watch.is_idle = True
+        await _wait_for_any(stop, watch.released)
+        watch.is_idle = False
+    await asyncio.to_thread(watch.stop)
+    await asyncio.to_thread(heartbeat.stop)
+    executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _build_worker(
+    client: Client,
+    workspace: Workspace,
+    interceptors: Sequence[Interceptor],
+    executor: ThreadPoolExecutor,
+    *,
+    slots: int,
+) -> Worker:
+    """A worker that was shut down cannot take work again: after a pause there is a new one."""
+    return Worker(
         client,
         task_queue=workspace.task_queue,
         workflows=collect_workflows(),
@@ -67,18 +96,18 @@ async def _serve(workspace: Workspace, slots: int) -> None:
         activity_executor=executor,
         max_concurrent_activities=slots,
         max_concurrent_local_activities=CONTROL_SLOTS,
-        interceptors=[EngineInterceptor(counter, beat_seconds=min(5.0, HEARTBEAT_TIMEOUT.total_seconds() / 4))],
+        interceptors=interceptors,
         graceful_shutdown_timeout=GRACE,
         max_heartbeat_throttle_interval=timedelta(seconds=3),
         default_heartbeat_throttle_interval=timedelta(seconds=3),
     )
-    async with worker:
-        await asyncio.to_thread(heartbeat.start)
-        log.info("worker ready on %s with %d slots", workspace.task_queue, slots)
-        await stop.wait()
-        log.info("worker stopping: finishing what runs, for at most %d s", GRACE.total_seconds())
-    await asyncio.to_thread(heartbeat.stop)
-    executor.shutdown(wait=False, cancel_futures=True)
+
+
+async def _wait_for_any(*events: asyncio.Event) -> None:
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
 
 
 async def _connect_patiently() -> Client:

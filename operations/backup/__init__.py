@@ -1,0 +1,1 @@
+"""Backups of the pair (Temporal's file and ours), of the documents, and their way back."""

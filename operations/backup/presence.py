@@ -1,0 +1,42 @@
+"""Whether somebody works in this workspace right now."""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection, connections
+
+from operations.backup.copying import is_in_use
+from operations.backup.errors import RestoreRefused
+from operations.queries import find_fresh_worker
+
+
+def find_database_file() -> Path | None:
+    """Our SQLite file, there or not; ``None`` on PostgreSQL."""
+    return Path(connection.settings_dict["NAME"]) if connection.vendor == "sqlite" else None
+
+
+def refuse_live_worker() -> None:
+    """Raises ``RestoreRefused`` while a worker's heartbeat is fresh."""
+    file = find_database_file()
+    if file is not None and not file.exists():
+        return
+    try:
+        seen = find_fresh_worker()
+    except DatabaseError:  # no tables yet, or none that can be read: nobody works with them
+        return
+    finally:
+        connections.close_all()
+    if seen is not None:
+        raise RestoreRefused(
+            f"A worker is running here (last seen at {seen:%H:%M:%S} UTC). Stop it and try again; one that was killed "
+            "counts as running for 45 seconds."
+        )
+
+
+def refuse_open_files() -> None:
+    """Raises ``RestoreRefused`` while Temporal, the web app or a command has one of the databases open."""
+    connections.close_all()
+    for file in (settings.JOBCTRL_HOME.temporal_database, find_database_file()):
+        if file is not None and is_in_use(file):
+            who = "Temporal is serving" if file.name == "temporal.db" else "Another process is using"
+            raise RestoreRefused(f"{who} {file}. Stop it and try again.")
