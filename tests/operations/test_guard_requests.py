@@ -189,7 +189,7 @@ def test_a_session_opens_pages_api_and_streams(web: Web, operator: httpx.Client)
 
 
 def test_a_session_must_prove_that_a_form_is_ours(web: Web, operator: httpx.Client) -> None:
-    good = read_csrf(operator.get("/admin/password_change/"))
+    good = read_csrf(operator.get("/settings/"))
     wrong = [
         ({}, {}),
         ({"csrfmiddlewaretoken": "a" * 64}, {}),
@@ -207,7 +207,7 @@ def test_a_session_must_prove_that_a_form_is_ours(web: Web, operator: httpx.Clie
 def test_a_session_must_prove_it_to_the_api_as_well(web: Web, operator: httpx.Client) -> None:
     answer = operator.patch("/v1/settings", json={})
     assert answer.status_code == 403
-    token = read_csrf(operator.get("/admin/password_change/"))
+    token = read_csrf(operator.get("/settings/"))
     allowed = operator.patch("/v1/settings", json={"noSuchThing": 1}, headers={"X-CSRFToken": token})
     assert allowed.status_code == 400, "the settings themselves say what is wrong"
     assert web.script().patch("/v1/settings", json={"noSuchThing": 1}).status_code == 400
