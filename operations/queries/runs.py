@@ -7,7 +7,6 @@ from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
 
 from operations.models import WorkflowRunProjection
 
@@ -72,11 +71,15 @@ def count_open_runs(workflow_ids: Sequence[str]) -> int:
 
 
 def list_unsettled_runs(*, limit: int) -> list[OpenRun]:
-    """Open runs and provisionally ended ones, oldest first; two index ranges that end with the work."""
-    rows = WorkflowRunProjection.objects.filter(Q(status__in=OPEN_STATES) | Q(provisional=True))
+    """Open runs, oldest first, then provisionally ended ones, newest first; two index ranges.
+
+    Open ones come first: an end that is only assumed may stay so for ever, and must not crowd them out.
+    """
+    runs = WorkflowRunProjection.objects.order_by("first_seen_at", "run_id")
+    rows = list(runs.filter(status__in=OPEN_STATES)[:limit])
+    rows += runs.filter(provisional=True).order_by("-first_seen_at", "run_id")[: limit - len(rows)]
     return [
-        OpenRun(row.run_id, row.workflow_id, row.workflow_type, row.provisional, row.provisional_ends)
-        for row in rows.order_by("first_seen_at", "run_id")[:limit]
+        OpenRun(row.run_id, row.workflow_id, row.workflow_type, row.provisional, row.provisional_ends) for row in rows
     ]
 
 

@@ -130,7 +130,10 @@ async def describe_run(handle: "WorkflowHandle[object, object]") -> Description:
         case Status.TIMED_OUT:
             return Description(Found.CLOSED, RunStatus.TIMED_OUT)
         case Status.CONTINUED_AS_NEW:
-            next_run_id = await read_next_run_id(handle)
+            try:
+                next_run_id = await read_next_run_id(handle)
+            except RPCError:
+                return Description(Found.UNKNOWN)
             return Description(Found.CLOSED, RunStatus.SUCCEEDED, next_run_id=next_run_id)
         case Status.FAILED:
             return Description(Found.CLOSED, RunStatus.FAILED, await read_error_code(handle))

@@ -167,3 +167,21 @@ def test_it_leaves_a_recorded_end_alone(temporal: Temporal, assert_rebuild_match
     assert reconcile_runs() == 0
     assert temporal.asked == []
     assert_rebuild_matches()
+
+
+def test_it_asks_about_open_runs_however_many_assumed_ends_there_are(
+    temporal: Temporal, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    monkeypatch.setattr(reconciliation, "MOST_RUNS", 2)
+    for run_id in ("lost-1", "lost-2"):
+        start(run_id)
+    reconcile_runs()
+    start("open-1")
+    temporal.answers["open-1"] = Description(Found.CLOSED, RunStatus.FAILED, "internal")
+    temporal.asked.clear()
+
+    assert reconcile_runs() == 1
+
+    assert temporal.asked == [("discover-local", "open-1"), ("discover-local", "lost-2")]
+    assert read_run("open-1").status == "failed"
+    assert_rebuild_matches()
