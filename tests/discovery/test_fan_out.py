@@ -131,6 +131,7 @@ def test_it_uses_a_new_id_once_the_posting_says_something_else(starter: Starter,
     fan(FIRST_RUN, job_id)
 
     accept(replace(BACKEND, title="Staff Backend Engineer"), ref=SECOND_RUN)
+    enrich(job_id)
     counts = fan(SECOND_RUN, job_id)
 
     assert counts["started"] == 1
