@@ -182,11 +182,20 @@ JOBCTRL_STREAM_COMMENT_SECONDS = env.float("JOBCTRL_STREAM_COMMENT_SECONDS", def
 JOBCTRL_STREAM_HEARTBEAT_SECONDS = env.float("JOBCTRL_STREAM_HEARTBEAT_SECONDS", default=30.0)
 JOBCTRL_STREAM_STALL_SECONDS = env.float("JOBCTRL_STREAM_STALL_SECONDS", default=30.0)
 
+# What watches it from outside (README, "Watching it").
+JOBCTRL_WORKER_METRICS_ADDRESS = env.str("JOBCTRL_WORKER_METRICS_ADDRESS", default="")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
+LOG_FORMAT = "json" if env.str("LOG_FORMAT", default="text") == "json" else "text"
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"ids": {"()": "operations.log_lines.AddIds"}},
+    "formatters": {
+        "text": {"()": "operations.log_lines.TextLines"},
+        "json": {"()": "operations.log_lines.JsonLines"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids"]}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},

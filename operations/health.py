@@ -129,3 +129,14 @@ def check_worker() -> Finding:
     if seen is None:
         return warn("none is running", "Run: manage.py up")
     return ok(f"last seen at {seen:%H:%M:%S} UTC")
+
+
+@health_check("tracing")
+def check_tracing() -> Finding:
+    if not settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        return ok("off")
+    from operations.worker.telemetry import TRACING_PACKAGES, has_tracing_packages
+
+    if not has_tracing_packages():
+        return warn("no traces are sent: packages are missing", f"Run: pip install {' '.join(TRACING_PACKAGES)}")
+    return ok("the worker sends traces to OTEL_EXPORTER_OTLP_ENDPOINT")

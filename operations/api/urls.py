@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from operations.api import events, health, jobs, runs, schema, settings, tokens, views
+from operations.api import events, health, jobs, metrics, runs, schema, settings, tokens, views
 
 urlpatterns = [
     path("health", health.ShowHealth.as_view()),
+    path("metrics", metrics.ShowMetrics.as_view()),
     path("schema/", schema.show_schema, name="api-schema"),
     path("docs/", schema.show_docs, name="api-docs"),
     path("jobs", jobs.ListJobs.as_view()),

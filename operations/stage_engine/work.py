@@ -7,6 +7,7 @@ from uuid import UUID
 
 from operations.contracts import ExecutionRef, StageName, StageReport, StageState
 from operations.errors import LeaseLost, OperationsError, StageCanceled
+from operations.log_lines import working_on
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
 from operations.stage_engine.lifecycle import claim_stage, publish_stage, settle_canceled, settle_failure
 
@@ -34,6 +35,11 @@ class WorkResult:
 
 def work_job(job_id: UUID, stage_name: StageName, context: StageContext) -> WorkResult:
     """Claim, run, publish, settle. Never raises for what one job does: its report says how it ended."""
+    with working_on(job_id):
+        return _work_job(job_id, stage_name, context)
+
+
+def _work_job(job_id: UUID, stage_name: StageName, context: StageContext) -> WorkResult:
     claim = claim_stage(
         job_id,
         stage_name,

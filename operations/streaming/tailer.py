@@ -112,3 +112,10 @@ def leave(listener: StreamListener) -> None:
         if not _listening and _tailer is not None:
             _tailer.stop()
             _tailer = None
+
+
+def count_listeners() -> dict[str, int]:
+    """This process's open streams by channel."""
+    with _lock:
+        joined = [listener.channel for listener in _listening]
+    return {channel: joined.count(channel) for channel in (EVENTS, LIVE)}

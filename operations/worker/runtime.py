@@ -22,6 +22,7 @@ from operations.temporal import connect, share_client
 from operations.worker.draining import DrainWatch
 from operations.worker.heartbeat import WorkerHeartbeat
 from operations.worker.interceptor import EngineInterceptor, SlotCounter
+from operations.worker.telemetry import build_tracing, serve_sdk_metrics
 from operations.workspace import check_free_space, ensure_workspace, refuse_foreign_worker
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ GRACE = timedelta(seconds=10)
 def run_worker() -> None:
     """Run until SIGTERM or SIGINT. Raises before any work starts where the home or the disk is unusable."""
     keep_connections()
+    serve_sdk_metrics()
     settings.JOBCTRL_HOME.create()
     check_free_space()
     workspace = ensure_workspace()
@@ -62,12 +64,13 @@ async def _serve(workspace: Workspace, slots: int) -> None:
     for received in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(received, stop.set)
     engine = EngineInterceptor(counter, beat_seconds=min(5.0, HEARTBEAT_TIMEOUT.total_seconds() / 4))
+    tracing = build_tracing()
     watch = DrainWatch(heartbeat.worker_id, loop)
     await watch.start()
     await asyncio.to_thread(heartbeat.start)
     while not stop.is_set():
         if watch.released.is_set():
-            async with _build_worker(client, workspace, [engine], executor, slots=slots):
+            async with _build_worker(client, workspace, [*tracing, engine], executor, slots=slots):
                 log.info("worker ready on %s with %d slots", workspace.task_queue, slots)
                 await _wait_for_any(stop, watch.asked)
                 log.info("worker pausing: finishing what runs, for at most %d s", GRACE.total_seconds())

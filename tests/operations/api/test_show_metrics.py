@@ -9,7 +9,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import DjangoAssertNumQueries
 
-from operations.contracts import StageName
+from operations.contracts import StageName, WorkflowStart
 from operations.models import JobEventRow, LlmSpend, ProjectionWatermark, WorkerRuntimeHeartbeat
 from operations.monitoring import render_metrics
 from operations.services.runs import record_dispatched, record_not_found
@@ -84,8 +84,6 @@ def test_it_shows_what_went_wrong(script: Script, cast: Cast) -> None:
 
 
 def test_it_tells_open_runs_from_assumed_ends(script: Script) -> None:
-    from operations.contracts import WorkflowStart
-
     for number in range(3):
         record_dispatched(WorkflowStart(f"prep-{number}", f"run-{number}", "JobPreparationWorkflow", {}))
     record_not_found("run-2", "prep-2", "JobPreparationWorkflow", episode=1)
