@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from operations import queries
 from operations.contracts import ExecutionRef
+from operations.stage_engine.counters import read_counters
 
 POLL_SECONDS = 0.25
-OPEN = ("starting", "in_progress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ def follow_run(run_id: str, *, show: Callable[[str], None], timeout_seconds: flo
     deadline = time.monotonic() + timeout_seconds
     while True:
         run = queries.find_run(run_id)
-        if run is not None and run.status not in OPEN:
+        if run is not None and run.status not in queries.OPEN_STATES:
             return RunEnd(run.status, run.error_code, run.result)
         if time.monotonic() > deadline:
             raise TimeoutError(f"run {run_id} has not ended within {timeout_seconds:.0f} s; it goes on by itself")
-        show(describe_counts(queries.count_stage_states()))
+        show(describe_counts(read_counters()))
         time.sleep(POLL_SECONDS)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from operations.contracts import STAGE_AFTER, StageName
-from operations.errors import NotConfigured, OperationsError
+from operations.errors import MissingInput, NotConfigured, OperationsError
 from operations.services.starts import Started, start_pipeline
 
 
@@ -54,15 +54,26 @@ def get_profile_version() -> int:
     return _profile_source[0]()
 
 
+def _choose_profile_version(stage: StageName) -> int:
+    """The newest; 0 where there is none and the stage reads none."""
+    try:
+        return get_profile_version()
+    except MissingInput:
+        if stage is StageName.ENRICH:
+            return 0
+        raise
+
+
 def start_stage(order: StartOrder) -> Started:
-    """Start a stage. Raises ``WorkerUnavailable`` before anything changes, ``MissingInput`` without a profile."""
+    """Start a stage. Raises ``WorkerUnavailable`` before anything changes, ``MissingInput`` without the profile that
+    every stage but enrich needs."""
     if order.stage in _starters:
         return _starters[order.stage](order)
     if order.stage not in STAGE_AFTER or order.stage is StageName.APPLY:
         raise StageNotStartable(f"{order.stage} cannot be started by hand.")
     return start_pipeline(
         order.stage,
-        profile_version=get_profile_version(),
+        profile_version=_choose_profile_version(order.stage),
         job_ids=order.job_ids,
         limit=order.limit,
         idempotency_key=order.idempotency_key,

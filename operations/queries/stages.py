@@ -64,13 +64,10 @@ def find_stage_state(job_id: UUID, stage: StageName) -> str | None:
     return JobStageState.objects.filter(job_id=job_id, stage=stage).values_list("state", flat=True).first()
 
 
-def count_stage_states(execution_ref: ExecutionRef | None = None) -> dict[str, dict[str, int]]:
-    """Rows by stage and state; one index scan over the stage rows."""
-    rows = JobStageState.objects.all()
-    if execution_ref is not None:
-        rows = rows.filter(
-            job_id__in=DiscoveryExecutionJob.objects.filter(run_id=execution_ref.run_id).values("job_id")
-        )
+def count_stage_states(ref: ExecutionRef) -> dict[str, dict[str, int]]:
+    """An execution's rows by stage and state; as many lookups as it has jobs."""
+    members = DiscoveryExecutionJob.objects.filter(run_id=ref.run_id).values("job_id")
+    rows = JobStageState.objects.filter(job_id__in=members)
     counts: dict[str, dict[str, int]] = {}
     for row in rows.values("stage", "state").annotate(n=Count("id")).order_by():
         counts.setdefault(row["stage"], {})[row["state"]] = row["n"]

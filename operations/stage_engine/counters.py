@@ -4,10 +4,9 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count
 
 from operations.database import Write, before_commit, require_write
-from operations.models import JobStageState, StageCounter
+from operations.models import StageCounter
 
 _UPSERT = (
     "INSERT INTO stage_counters (tenant_id, stage, state, rows) VALUES {marks} "
@@ -45,13 +44,4 @@ def read_counters() -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for row in StageCounter.objects.filter(tenant_id=settings.TENANT_ID, rows__gt=0):
         found.setdefault(row.stage, {})[row.state] = row.rows
-    return found
-
-
-def count_rows() -> dict[str, dict[str, int]]:
-    """The same by counting every row: what the counters are checked against."""
-    found: dict[str, dict[str, int]] = {}
-    rows = JobStageState.objects.filter(tenant_id=settings.TENANT_ID).values("stage", "state").annotate(n=Count("id"))
-    for row in rows.order_by():
-        found.setdefault(row["stage"], {})[row["state"]] = row["n"]
     return found

@@ -109,7 +109,6 @@ def run_apart(home: str | None, arguments: list[str]) -> int:
     environment = {name: value for name, value in os.environ.items() if name not in OWN_SETTINGS}
     environment |= {"JOBCTRL_HOME": str(root), "JOBCTRL_TEMPORAL_PORT": "0", "LOG_LEVEL": "WARNING"}
     environment |= {"JOBCTRL_WEB_ADDRESS": "127.0.0.1:0", "ALLOWED_HOSTS": ""}
-    environment |= {"JOBCTRL_WEB_ADDRESS": "127.0.0.1:0"}
     # Empty values win over a .env file, which a missing one would not.
     environment |= {"TEMPORAL_ADDRESS": "", "DATABASE_URL": f"sqlite:///{root / 'jobctrl.db'}"}
     command = [

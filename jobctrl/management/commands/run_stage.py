@@ -5,15 +5,15 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from discovery.queries import find_newest_profile_version, get_newest_profile_version
-from discovery.services.starts import start_discovery
 from jobctrl.following import RunEnd, follow_discovery, follow_run
 from jobctrl.terminal import Terminal
 from operations.contracts import ExecutionRef, StageName
 from operations.errors import OperationsError
-from operations.services.starts import Started, start_pipeline
+from operations.services.starts import Started
+from operations.starters import StartOrder, start_stage
 
 STAGES = [stage.value for stage in StageName if stage is not StageName.APPLY]
 
@@ -44,18 +44,15 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def start(self, options: dict[str, Any]) -> Started:
-        if options["stage"] == StageName.DISCOVER:
-            if options["job"]:
-                raise CommandError("--job: a discovery run is not about chosen jobs.")
-            return start_discovery()
-        needs_profile = options["stage"] != StageName.ENRICH
-        version = get_newest_profile_version() if needs_profile else find_newest_profile_version()
-        return start_pipeline(options["stage"], profile_version=version, job_ids=options["job"], limit=options["limit"])
+        stage = StageName(options["stage"])
+        if stage is StageName.DISCOVER and options["job"]:
+            raise CommandError("--job: a discovery run is not about chosen jobs.")
+        return start_stage(StartOrder(stage, options["job"], options["limit"]))
 
     def follow(self, started: Started, options: dict[str, Any]) -> RunEnd:
         with Terminal(self.stderr) as terminal:
             if options["stage"] == StageName.DISCOVER:
-                ref = ExecutionRef("local", started.workflow_id, started.run_id)
+                ref = ExecutionRef(settings.TENANT_ID, started.workflow_id, started.run_id)
                 return follow_discovery(ref, show=terminal.show, timeout_seconds=options["timeout"])
             return follow_run(started.run_id, show=terminal.show, timeout_seconds=options["timeout"])
 
