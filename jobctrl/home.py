@@ -5,6 +5,8 @@ Imported by the settings, so it must not import Django.
 
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,14 +71,22 @@ class Home:
             self.create()
         except OSError as error:
             raise self._refuse(error) from error
-        key = secrets.token_urlsafe(48)
+        return self._make_secret_key()
+
+    def _make_secret_key(self) -> str:
+        """Whole under its name or not there at all, whoever else makes one now; the first one stays."""
         try:
-            descriptor = os.open(self.secret_key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:  # another process was first
+            descriptor, draft = tempfile.mkstemp(prefix=".secret_key-", dir=self.root)
+            with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+                handle.write(secrets.token_urlsafe(48))
+            try:
+                with suppress(FileExistsError):
+                    os.link(draft, self.secret_key_file)
+            finally:
+                os.unlink(draft)
             return self.secret_key_file.read_text(encoding="ascii").strip()
-        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
-            handle.write(key)
-        return key
+        except OSError as error:
+            raise self._refuse(error) from error
 
     def _refuse(self, error: OSError) -> HomeUnusable:
         return HomeUnusable(
