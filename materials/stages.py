@@ -36,7 +36,7 @@ from operations.eventlog import append
 from operations.services.steps import complete_step, fail_step, start_step
 from operations.settings_store import get_setting
 from operations.stage_engine import Claim, Refusal, Settlement, Stage, stage
-from scoring.queries import find_score_value, get_score
+from scoring.queries import CurrentScore, find_score_value, get_score
 
 STYLE: Final = "modern"
 #: Our own sentences: the renderer's may quote the document, and these travel to events and histories.
@@ -63,10 +63,10 @@ class _DocumentStage(Stage):
         return find_job_url(job_id)
 
 
-def build_request(claim: Claim, posting: PostingText, *, date: str = "") -> engines.WritingRequest:
+def build_request(claim: Claim, posting: PostingText, score: CurrentScore, *, date: str = "") -> engines.WritingRequest:
     return engines.WritingRequest(
         get_profile(claim.profile_version),
-        get_score(claim.job_id).report,
+        score.report,
         posting.title,
         posting.company,
         posting.description,
@@ -82,14 +82,15 @@ class TailorStage(_DocumentStage):
         return find_resume_version(job_id)
 
     def run(self, claim: Claim, *, is_cancelled: Callable[[], bool]) -> TailoredDraft:
-        request = build_request(claim, get_posting(claim.job_id))
+        score = get_score(claim.job_id)
+        request = build_request(claim, get_posting(claim.job_id), score)
         name, tailor = engines.choose_engine("tailor", engines.TAILORS)
         document = tailor(request)
         try:
             check_resume(document, profile=request.profile)
         except NotGrounded:
             raise StageFailure("A line of the resume is not the candidate's own.", code="NOT_GROUNDED") from None
-        return TailoredDraft(document, name, claim.profile_version, get_score(claim.job_id).version)
+        return TailoredDraft(document, name, claim.profile_version, score.version)
 
     def publish(self, claim: Claim, result: Any) -> Settlement:
         save_resume(claim.job_id, result)
@@ -107,7 +108,8 @@ class CoverStage(_DocumentStage):
         return find_letter_version(job_id)
 
     def run(self, claim: Claim, *, is_cancelled: Callable[[], bool]) -> LetterDraft:
-        request = build_request(claim, get_posting(claim.job_id), date=timezone.now().date().isoformat())
+        score, today = get_score(claim.job_id), timezone.now().date()
+        request = build_request(claim, get_posting(claim.job_id), score, date=today.isoformat())
         name, write = engines.choose_engine("cover", engines.WRITERS)
         document = write(request)
         try:

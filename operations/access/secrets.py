@@ -4,8 +4,7 @@ import hashlib
 import re
 import secrets
 
-SECRET_LENGTH = 43  # 32 random bytes in URL-safe base64
-SECRET_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
+SECRET_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 random bytes in URL-safe base64
 
 
 def make_secret() -> str:

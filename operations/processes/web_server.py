@@ -12,7 +12,6 @@ from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port, de
 ADDRESS_FILE = "web.address"
 ANSWER_SECONDS = 3.0
 WILDCARDS = ("0.0.0.0", "::")
-LOOPBACK_6 = "::1"
 
 
 class BadAddress(RuntimeError):

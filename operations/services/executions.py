@@ -55,11 +55,6 @@ def plan_nothing(ref: ExecutionRef, job_id: UUID, *, reason: str) -> None:
     _plan(ref, job_id, plan_state=WorkPlan.NOT_ELIGIBLE, plan_reason=reason[:80])
 
 
-def fail_plan(ref: ExecutionRef, job_id: UUID, *, reason: str) -> None:
-    """Planning this member failed; it may be planned by a later attempt."""
-    _plan(ref, job_id, plan_state=WorkPlan.FAILED, plan_reason=reason[:80])
-
-
 def _plan(ref: ExecutionRef, job_id: UUID, **values: object) -> None:
     with writer():
         DiscoveryExecutionJob.objects.filter(

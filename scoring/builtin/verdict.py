@@ -27,10 +27,6 @@ def take_lower(one: Fit, two: Fit) -> Fit:
     return min(one, two, key=_LADDER.index)
 
 
-def take_higher(one: Fit, two: Fit) -> Fit:
-    return max(one, two, key=_LADDER.index)
-
-
 def join_names(names: tuple[str, ...] | list[str], *, limit: int = 4, word: str = "and") -> str:
     shown = list(names[:limit])
     if len(names) > limit:
