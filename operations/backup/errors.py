@@ -18,3 +18,7 @@ class RestoreRefused(OperationsError):
 
 class BackupDamaged(RestoreRefused):
     """This backup is not as it was made, so nothing was restored. Use another one."""
+
+
+class RestoreUnfinished(OperationsError):
+    """The backup is in place, but what comes after it failed."""

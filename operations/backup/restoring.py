@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from operations.backup.copying import copy_file, find_lacking_room, flush_to_disk, hash_file, list_parts, make_folder
 from operations.backup.declaration import list_registered, query_database
-from operations.backup.errors import BackupDamaged, RestoreRefused
+from operations.backup.errors import BackupDamaged, RestoreRefused, RestoreUnfinished
 from operations.backup.finding import NAME
 from operations.backup.manifest import (
     POSTGRES_FILE,
@@ -63,6 +63,7 @@ def restore_backup(folder: Path, *, has_moved: bool, show: Show) -> Restored:
 
     Raises:
         RestoreRefused, BackupDamaged, AlreadyRunning, CopyFailed: nothing was changed; the message says what to do.
+        RestoreUnfinished: the backup is in place, and something after it failed.
     """
     home = settings.JOBCTRL_HOME
     manifest = read_manifest(folder)
@@ -82,15 +83,23 @@ def restore_backup(folder: Path, *, has_moved: bool, show: Show) -> Restored:
                 _place(staging, folder, manifest, aside=aside)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-        show("bringing the database up to date")
-        call_command("migrate", interactive=False, verbosity=0)
-        former = _record_restore(manifest)
-        show("comparing the projections with the log")
-        projections = verify_projections()
-        show("checking the documents")
-        missing = list_missing_documents()
-        open_runs = _count_open_runs()
-    return Restored(manifest, aside, former, projections, missing, open_runs)
+        try:
+            return _finish(manifest, aside, show=show)
+        except Exception as error:
+            raise RestoreUnfinished(
+                f"The backup is in place, but {type(error).__name__} ended the checks after it. Look with manage.py "
+                f"doctor. What was here before is in {aside}."
+            ) from error
+
+
+def _finish(manifest: Manifest, aside: Path, *, show: Show) -> Restored:
+    show("bringing the database up to date")
+    call_command("migrate", interactive=False, verbosity=0)
+    former = _record_restore(manifest)
+    show("comparing the projections with the log")
+    projections = verify_projections()
+    show("checking the documents")
+    return Restored(manifest, aside, former, projections, list_missing_documents(), _count_open_runs())
 
 
 def refuse_unfit(manifest: Manifest, *, has_moved: bool) -> None:

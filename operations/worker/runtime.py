@@ -73,7 +73,7 @@ async def _serve(workspace: Workspace, slots: int) -> None:
             async with _build_worker(client, workspace, [*tracing, engine], executor, slots=slots):
                 log.info("worker ready on %s with %d slots", workspace.task_queue, slots)
                 await _wait_for_any(stop, watch.asked)
-                log.info("worker pausing: finishing what runs, for at most %d s", GRACE.total_seconds())
+                log.info("worker takes nothing new: finishing what runs, for at most %d s", GRACE.total_seconds())
         watch.is_idle = True
         await _wait_for_any(stop, watch.released)
         watch.is_idle = False
