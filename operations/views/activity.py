@@ -1,6 +1,8 @@
 """The log as a page: every event has its address."""
 
+import json
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -66,6 +68,11 @@ def map_run_jobs(rows: Sequence[JobEventRow]) -> dict[int, UUID]:
     return {row.id: about[row.run_id] for row in rows if not row.job_id and row.run_id in about}
 
 
+def show_value(value: Any) -> str:
+    """As the API would write it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 @require_GET
 def show_event(request: HttpRequest, event_id: int) -> HttpResponse:
     row = queries.find_event(event_id)
@@ -74,7 +81,7 @@ def show_event(request: HttpRequest, event_id: int) -> HttpResponse:
     context = {
         "row": row,
         "says": describe_event(row.event_type, row.payload),
-        "payload": sorted(row.payload.items()),
+        "payload": [(name, show_value(value)) for name, value in sorted(row.payload.items())],
         "title": queries.map_job_titles([row.job_id]).get(row.job_id, "") if row.job_id else "",
     }
     return render(request, "operations/event.html", context)

@@ -1,5 +1,6 @@
 """One job: where it stands, what every app knows of it, and what may be done to it."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,7 +19,7 @@ from operations.models import JobListProjection
 from operations.settings_store import find_setting
 from operations.views.acting import perform
 from operations.views.confirming import ask_first
-from operations.wording import STRIP_STAGES, describe_event, describe_job
+from operations.wording import STRIP_STAGES, StageMark, describe_event, describe_job, mark_stage
 
 STAGE_ACTIONS = ("run-stage", "retry-stage", "reset-stage")
 SHOWN_EVENTS = 20
@@ -36,9 +37,20 @@ def show_job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     context |= {
         "actions": [action for action in list_actions() if fits(action, job)],
         "stage_actions": [action for action in list_actions() if action.name in STAGE_ACTIONS],
-        "idempotency_key": str(uuid4()),
     }
     return render(request, "operations/job.html", context)
+
+
+def list_shown_stages(timeline: Mapping[str, Any]) -> list[StageName]:
+    """The five steps; applying joins them once there is something to apply with, or once it has begun."""
+    is_ready = all(mark_stage(timeline.get(stage)) is StageMark.DONE for stage in STRIP_STAGES)
+    has_begun = mark_stage(timeline.get(StageName.APPLY)) is not StageMark.TODO
+    return [*STRIP_STAGES, *([StageName.APPLY] if is_ready or has_begun else [])]
+
+
+def find_failed_stage(timeline: Mapping[str, Any]) -> StageName | None:
+    """The step that a person may try again, next to the sentence that says so."""
+    return next((stage for stage in STRIP_STAGES if mark_stage(timeline.get(stage)) is StageMark.FAILED), None)
 
 
 def fits(action: JobAction, job: JobListProjection) -> bool:
@@ -65,7 +77,9 @@ def build_job(job: Any) -> dict[str, Any]:
             hidden=job.hidden,
             deleted=job.deleted,
         ),
-        "stages": [{"name": stage, "entry": timeline.get(stage)} for stage in (*STRIP_STAGES, StageName.APPLY)],
+        "stages": [{"name": stage, "entry": timeline.get(stage)} for stage in list_shown_stages(timeline)],
+        "failed_stage": find_failed_stage(timeline),
+        "idempotency_key": str(uuid4()),
         "panels": read_panels(job.job_id),
         "runs": list_runs(RunFilter(job_id=job.job_id), limit=10).rows,
         "events": [
