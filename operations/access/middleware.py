@@ -1,11 +1,13 @@
 """The guards of every request. All work around synchronous and asynchronous views alike: the streams are async."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost
 from django.db import InterfaceError, OperationalError
@@ -17,7 +19,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from operations.access.actors import Actor, InvalidToken, identify, release_connections
 from operations.access.bodies import MAX_BODY_BYTES, TOO_LARGE
-from operations.access.refusals import refuse, refuse_unavailable, wants_page
+from operations.access.refusals import is_locked, refuse, refuse_unavailable, wants_page
+from operations.access.tokens import wait_briefly
 
 #: Compared with ``path_info``, which is what URLs are resolved by; ``path`` has a prefix that the client chooses.
 OPEN_PATHS: Final = frozenset({"/v1/health", "/sign-in/"})
@@ -90,13 +93,29 @@ def add_headers(response: HttpResponseBase) -> HttpResponseBase:
 
 
 class Sessions(SessionMiddleware):
-    """Django's, but a session that cannot be stored is a 503 with the remedy."""
+    """Django's, but a session that cannot be stored is a 503 with the remedy. One that is only renewed by a read waits
+    for no writer: the next request renews it."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:  # type: ignore[override]
+        only_reads = request.method in ("GET", "HEAD")
+        is_changed = hasattr(request, "session") and request.session.modified
         try:
-            return super().process_response(request, response)  # type: ignore[arg-type]
-        except (OperationalError, InterfaceError) as error:
-            return refuse_unavailable(request, error) or response
+            with wait_briefly() if only_reads and is_changed else nullcontext():
+                return super().process_response(request, response)  # type: ignore[arg-type]
+        except (OperationalError, InterfaceError, SessionInterrupted) as error:
+            found = find_database_error(error)
+            if found is None:
+                raise  # signed out in another tab meanwhile
+            if only_reads and is_locked(found):
+                return response
+            return refuse_unavailable(request, found) or response
+
+
+def find_database_error(error: BaseException | None) -> Exception | None:
+    """Itself, or what it came from: Django takes any failure to store a session for one that was deleted."""
+    while error is not None and not isinstance(error, OperationalError | InterfaceError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 class RequireSignIn(MiddlewareMixin):

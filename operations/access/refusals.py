@@ -60,11 +60,16 @@ def refuse_unavailable(request: HttpRequest, error: Exception) -> HttpResponse |
 def describe_database_error(error: Exception) -> str:
     """What to do about it; never the exception's own text, which may hold statements and paths."""
     text = str(error).lower()
-    if "locked" in text or "lock timeout" in text:
+    if is_locked(error):
         return "The database is busy: another program is writing to it. Nothing was changed. Try again in a moment."
     if "no such table" in text or "does not exist" in text:
         return "The database is not set up yet. Start everything with: manage.py up"
     return "The database does not answer. Check that it is running (manage.py doctor says what is wrong), then reload."
+
+
+def is_locked(error: Exception) -> bool:
+    text = str(error).lower()
+    return "locked" in text or "lock timeout" in text
 
 
 def refuse_csrf(request: HttpRequest, reason: str = "") -> HttpResponse:

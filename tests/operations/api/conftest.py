@@ -39,7 +39,7 @@ def script(operator: User) -> Script:
 
 
 @pytest.fixture
-def browser(operator: User) -> Client:
+def visitor(operator: User) -> Client:
     """Signed in, and its forms must prove where they come from."""
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     client.force_login(operator)

@@ -209,14 +209,14 @@ def test_no_accept_header_is_refused(script: Script) -> None:
 # --- sessions ----------------------------------------------------------------------------------
 
 
-def test_a_session_must_prove_its_forms(browser: Client) -> None:
-    body = read_error(browser.patch("/v1/settings", b"{}", content_type="application/json"), 403, "csrf_failed")
+def test_a_session_must_prove_its_forms(visitor: Client) -> None:
+    body = read_error(visitor.patch("/v1/settings", b"{}", content_type="application/json"), 403, "csrf_failed")
     assert "X-CSRFToken" in body["message"]
 
 
-def test_an_expired_session_is_told_to_sign_in(browser: Client) -> None:
-    browser.session.flush()
-    read_error(browser.get("/v1/jobs"), 401, "not_signed_in")
+def test_an_expired_session_is_told_to_sign_in(visitor: Client) -> None:
+    visitor.session.flush()
+    read_error(visitor.get("/v1/jobs"), 401, "not_signed_in")
 
 
 # --- settings, views, tokens -------------------------------------------------------------------
