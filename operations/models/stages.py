@@ -21,6 +21,8 @@ class JobStageState(TenantModel):
     owner_workflow_id = models.CharField(max_length=200, default="", blank=True)
     owner_run_id = models.CharField(max_length=80, default="", blank=True)
     owner_attempt = models.PositiveSmallIntegerField(default=0)
+    execution_workflow_id = models.CharField(max_length=200, default="", blank=True)  # of the claim's ExecutionRef
+    execution_run_id = models.CharField(max_length=80, default="", blank=True)
     lease_epoch = models.PositiveIntegerField(default=0)
     baseline_version = models.PositiveIntegerField(default=0)
 

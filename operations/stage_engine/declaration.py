@@ -87,10 +87,11 @@ class Stage(ABC):
         return Settlement()
 
     def record_failure(self, claim: Claim, *, code: str, retryable: bool) -> None:  # noqa: B027 - optional
-        """Append the app's own failure event, if it has one; inside ``writer()``."""
+        """Append the app's own failure event, if it has one; inside ``writer()``. Also called in place of an owner
+        that has died, without the profile's version."""
 
     def record_cancellation(self, claim: Claim) -> None:  # noqa: B027 - optional
-        """End what ``run`` had recorded as begun, once its work was canceled; inside ``writer()``."""
+        """End what ``run`` had recorded as begun, once its work was canceled; inside ``writer()``, as above."""
 
     def describe_job(self, job_id: UUID) -> str:
         """The posting URL for operational metrics, or ""."""

@@ -80,9 +80,11 @@ def claim_stage(
             or stage.find_refusal(job_id, profile_version=profile_version)
         )
         if refusal is not None:
+            _close_attempt(row, stage, code=refusal.code)
             _settle_refusal(row, refusal, owner)
             return refusal
         if row.attempts >= stage.max_attempts:
+            _close_attempt(row, stage, code="ATTEMPTS_EXHAUSTED")
             exhaust_row(row, code=row.error_code or "ATTEMPTS_EXHAUSTED", message=row.error_message)
             return Refusal(StageState.EXHAUSTED, row.error_code)
         return _start(row, stage, owner, profile_version, execution_ref)
@@ -104,6 +106,19 @@ def _check_prerequisite(row: JobStageState) -> Refusal | None:
     if upstream is not None and upstream.state == StageState.SUCCEEDED:
         return None
     return Refusal(row.state, f"WAITS_FOR_{before.upper()}")
+
+
+def _close_attempt(row: JobStageState, stage: Stage, *, code: str) -> None:
+    """End in the stage's own records what a dead worker had begun, where its row is not worked on any more."""
+    if row.state == StageState.RUNNING:
+        stage.record_failure(_read_claim(row), code=code, retryable=False)
+
+
+def _read_claim(row: JobStageState) -> Claim:
+    """The claim that a running row was given to, for whoever ends it in its owner's place; without its profile."""
+    ref = ExecutionRef(row.tenant_id, row.execution_workflow_id, row.execution_run_id) if row.execution_run_id else None
+    owner = Owner(row.owner_workflow_id, row.owner_run_id, row.owner_attempt)
+    return Claim(row.job_id, StageName(row.stage), owner, row.lease_epoch, row.attempts, row.baseline_version, 0, ref)
 
 
 def _settle_refusal(row: JobStageState, refusal: Refusal, owner: Owner) -> None:
@@ -133,6 +148,8 @@ def _start(
         owner_workflow_id=owner.workflow_id,
         owner_run_id=owner.run_id,
         owner_attempt=owner.attempt,
+        execution_workflow_id=execution_ref.workflow_id if execution_ref else "",
+        execution_run_id=execution_ref.run_id if execution_ref else "",
         lease_epoch=row.lease_epoch + 1,
         baseline_version=baseline,
         started_at=timezone.now(),
@@ -192,11 +209,14 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
         if stage.find_result_version(row.job_id) > row.baseline_version:
             succeed_row(row, stage, stage.settle_found(row.job_id), reused=True)
         elif canceled:
+            stage.record_cancellation(_read_claim(row))
             cancel_row(row, reason_code="workflow_canceled")
             settle_dependents(row.job_id, stage.name, StageState.CANCELED)
         elif row.attempts >= stage.max_attempts:
+            stage.record_failure(_read_claim(row), code="OWNER_ENDED", retryable=False)
             exhaust_row(row, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE)
         else:
+            stage.record_failure(_read_claim(row), code="OWNER_ENDED", retryable=True)
             fail_row(row, stage, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE, retryable=True)
     return len(owned)
 

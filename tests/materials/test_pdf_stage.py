@@ -2,6 +2,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -9,6 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from discovery.models import Job
+from discovery.services.jobs import delete_jobs
 from discovery.services.profiles import import_profile
 from discovery.services.runs import crawl_source, plan_run
 from discovery.services.sources import register_bundled_sources
@@ -22,11 +24,12 @@ from materials.rendering import renderer as render_thread
 from materials.rendering.documents import RenderedPdf
 from materials.rendering.failures import RenderCode, RenderFailed
 from materials.services import RenderedSet, register_artifacts
-from operations.contracts import StageName
+from operations.contracts import RunStatus, StageName, WorkflowOutcome
 from operations.models import JobListProjection, JobStageState, PipelineStepProjection
+from operations.services.runs import record_outcome
 from operations.services.stages import reset_stages
 from operations.settings_store import change_settings
-from operations.stage_engine import Owner, StageContext, work_job
+from operations.stage_engine import Claim, Owner, Refusal, StageContext, claim_stage, get_stage, work_job
 from tests.discovery.cast import (
     FIRST_RUN,
     add_job,
@@ -53,6 +56,7 @@ prints = [
 ]
 
 Check = Callable[[], None]
+PRINTING = Owner("prep", "run-printing")
 
 
 def in_chromium(test: Callable[..., None]) -> Callable[..., None]:
@@ -296,4 +300,45 @@ def test_it_waits_for_the_letter(assert_rebuild_matches: Check) -> None:
 
     assert work(job_id, "pdf").code == "WAITS_FOR_COVER"
     assert read_log_head() == head
+    assert_rebuild_matches()
+
+
+# --- a render that nobody finishes -------------------------------------------------------------
+
+
+def leave_printing(job_id: UUID) -> None:
+    """As a worker leaves it that dies between printing and publishing."""
+    given = claim_stage(job_id, StageName.PDF, owner=PRINTING, profile_version=1, execution_ref=FIRST_RUN)
+    assert isinstance(given, Claim)
+    get_stage("pdf").run(given, is_cancelled=lambda: False)
+    assert read_step() == ("running", "")
+
+
+def read_step() -> tuple[str, str]:
+    step = PipelineStepProjection.objects.get(kind="pdf_render")
+    return step.state, step.error_code
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(RunStatus.CANCELED, "canceled"), (RunStatus.FAILED, "OWNER_ENDED")],
+    ids=["canceled", "failed"],
+)
+def test_it_ends_the_step_with_the_run_that_owned_it(
+    covered: UUID, printed: None, assert_rebuild_matches: Check, status: RunStatus, code: str
+) -> None:
+    leave_printing(covered)
+    record_outcome(WorkflowOutcome(PRINTING.workflow_id, PRINTING.run_id, "JobPreparationWorkflow", status, "internal"))
+    assert read_step() == ("failed", code)
+    assert_rebuild_matches()
+
+
+def test_it_ends_the_step_of_a_job_that_was_deleted_meanwhile(
+    covered: UUID, printed: None, assert_rebuild_matches: Check
+) -> None:
+    leave_printing(covered)
+    delete_jobs([covered])
+    refused = claim_stage(covered, StageName.PDF, owner=replace(PRINTING, attempt=2), profile_version=1)
+    assert isinstance(refused, Refusal)
+    assert read_step() == ("failed", "JOB_DELETED")
     assert_rebuild_matches()
