@@ -109,6 +109,7 @@ def refuse(workspace: Workspace, folder: Path, *options: str) -> str:
     return done.stderr
 
 
+@pytest.mark.worker
 def test_it_brings_everything_back_and_keeps_what_was_there(workspace: Workspace) -> None:
     folder = back_up(workspace)
     manifest = json.loads((folder / MANIFEST).read_text())
@@ -150,6 +151,7 @@ def test_it_brings_everything_back_and_keeps_what_was_there(workspace: Workspace
     workspace.assert_clean()
 
 
+@pytest.mark.worker
 def test_a_damaged_backup_is_refused_before_anything_is_touched(workspace: Workspace) -> None:
     folder = back_up(workspace)
     database = next(path for path in folder.iterdir() if path.name.startswith("jobctrl."))
@@ -163,6 +165,7 @@ def test_a_damaged_backup_is_refused_before_anything_is_touched(workspace: Works
     assert "cannot be read" in refuse(workspace, folder)
 
 
+@pytest.mark.worker
 def test_a_live_workspace_is_refused(workspace: Workspace) -> None:
     folder = back_up(workspace)
 
@@ -181,6 +184,7 @@ def test_a_live_workspace_is_refused(workspace: Workspace) -> None:
     assert "A worker is running here" in refuse(workspace, folder)
 
 
+@pytest.mark.worker
 def test_a_moved_workspace_must_be_confirmed_and_keeps_its_queue(workspace: Workspace, tmp_path: Path) -> None:
     folder = back_up(workspace)
     ((queue, former),) = workspace.query("SELECT task_queue, identity FROM workspaces")
@@ -212,6 +216,7 @@ def test_a_moved_workspace_must_be_confirmed_and_keeps_its_queue(workspace: Work
     moved.assert_clean()
 
 
+@pytest.mark.worker
 def test_it_refuses_without_room_and_says_what_is_missing_on_disk(workspace: Workspace) -> None:
     workspace.environment["JOBCTRL_MINIMUM_FREE_MB"] = "999999999"
     refused = workspace.manage("backup")
