@@ -25,8 +25,9 @@ from operations.stage_engine.counters import read_counters
 from operations.starters import StartOrder, start_stage
 from operations.views.acting import KEY_LIMIT, describe_started
 from operations.views.counting import count_up_to
+from operations.views.funnel import build_funnel
 from operations.views.runs import measure
-from operations.wording import STAGE_NAMES, STRIP_STAGES, count_of, describe_job
+from operations.wording import describe_job
 
 SHOWN = 8
 SHOWN_RUNS = 5
@@ -97,30 +98,6 @@ def describe_needing(job: JobListProjection, threshold: int) -> dict[str, Any]:
 def describe_best(job: JobListProjection, threshold: int) -> dict[str, Any]:
     state = describe_job(read_stages(job), fit_score=job.fit_score, threshold=threshold, active_state=job.active_state)
     return {"job": job, "state": state}
-
-
-def build_funnel(counters: dict[str, dict[str, int]], found: int) -> list[dict[str, Any]]:
-    """How many jobs have come through each step, what runs there and what failed."""
-    rows = []
-    for stage in STRIP_STAGES:
-        states = counters.get(stage, {})
-        failed = states.get("failed", 0) + states.get("exhausted", 0)
-        parts = [
-            count_of(states["running"], "running", "running") if states.get("running") else "",
-            f"{failed:,} failed" if failed else "",
-            f"{states['skipped']:,} left out by your rule" if states.get("skipped") else "",
-        ]
-        rows.append(
-            {
-                "label": STAGE_NAMES[stage].done,
-                "done": states.get("succeeded", 0),
-                "running": states.get("running", 0),
-                "failed": failed,
-                "total": found,
-                "says": ", ".join(part for part in parts if part),
-            }
-        )
-    return rows
 
 
 @require_POST

@@ -1,24 +1,31 @@
 """One workflow run: how it went, what it was asked, and cancel."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from operations import queries
-from operations.contracts import ExecutionRef
+from operations.contracts import ExecutionRef, StageName, StageState
 from operations.errors import OperationsError
 from operations.listing.events import LIFECYCLE, EventFilter, list_events
 from operations.models import JobEventRow, WorkflowRunProjection
 from operations.services.cancellation import cancel_run
 from operations.views.confirming import ask_first
+from operations.views.funnel import build_funnel
 from operations.views.runs import measure
 from operations.wording import describe_event, describe_facts, describe_run, describe_steps
 
 SHOWN_EVENTS = 200
+MOST_JOBS_COUNTED = 5000
+MOVING = (StageState.QUEUED, StageState.RUNNING)
+MOVING_SECONDS = 5
+RECENT = timedelta(minutes=15)
 
 
 @require_GET
@@ -35,7 +42,8 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
     ref = ExecutionRef(run.tenant_id, run.workflow_id, run.run_id)
     events = list_lifecycle(run)
     job = queries.find_job(run.job_id) if run.job_id else None
-    return {
+    plans = queries.count_plans(ref) if run.workflow_type == "DiscoverWorkflow" else {}
+    return build_progress(run, ref, plans) | {
         "run": run,
         "job": job,
         "state": describe_run(
@@ -48,13 +56,24 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         "is_open": run.status in queries.OPEN_STATES,
         "took": measure(run),
         "steps": describe_steps(queries.list_step_rows(ref)),
-        "plans": queries.count_plans(ref) if run.workflow_type == "DiscoverWorkflow" else {},
+        "plans": plans,
         "events": [{"row": row, "says": describe_event(row.event_type, row.payload)} for row in reversed(events)],
         "is_cut": len(events) == SHOWN_EVENTS,
         "summary": describe_facts(run.summary_json),
         "result": describe_facts(run.result_json),
         "temporal_url": queries.find_temporal_url(run.workflow_id, run.run_id),
     }
+
+
+def build_progress(run: WorkflowRunProjection, ref: ExecutionRef, plans: Mapping[str, int]) -> dict[str, Any]:
+    """How far the jobs of a discovery are; they are prepared by runs of their own, so this also moves after its end."""
+    if not 0 < sum(plans.values()) <= MOST_JOBS_COUNTED:
+        return {}
+    counters = queries.count_stage_states(ref)
+    found = sum(counters.get(StageName.ENRICH, {}).values())
+    is_recent = run.ended_at is None or timezone.now() - run.ended_at < RECENT
+    is_moving = is_recent or any(states.get(state) for states in counters.values() for state in MOVING)
+    return {"funnel": build_funnel(counters, found), "refresh_seconds": MOVING_SECONDS if is_moving else 0}
 
 
 def list_lifecycle(run: WorkflowRunProjection) -> Sequence[JobEventRow]:

@@ -71,6 +71,9 @@ def start_and_watch(page: Page) -> None:
     expect(page.locator("main .chip.good").first).to_be_visible(timeout=A_RUN_MS)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=A_RUN_MS)
     expect(page.locator("main")).to_contain_text("postings")
+    expect(page.locator(".flow > div").last).to_contain_text(
+        re.compile(r"Documents ready\s+(1\d|2\d) of 31"), timeout=A_RUN_MS
+    )
     assert page.evaluate("window.untouched"), "the run's page was loaded again"
 
 

@@ -48,15 +48,15 @@ def test_the_later_of_two_tabs_is_told_what_the_first_saved(
     summary = first.get_by_label("Summary")
     before = summary.input_value()
     summary.fill("The first tab wrote this.")
-    first.get_by_role("button", name="Save", exact=True).last.click()
+    first.locator("button.primary").click()
     expect(first.locator(".messages")).to_contain_text("was saved")
     second.get_by_label("Summary").fill("The second tab wrote this.")
-    second.get_by_role("button", name="Save", exact=True).last.click()
+    second.locator("button.primary").click()
 
     expect(second.locator("[role=alert]")).to_contain_text("saved elsewhere while you were editing")
     expect(second.locator("main")).to_contain_text("The first tab wrote this.")
     expect(second.get_by_label("Summary")).to_have_value("The second tab wrote this.")
     complaints.clear()  # the browser's own line about the 409
     second.get_by_label("Summary").fill(before)
-    second.get_by_role("button", name="Save", exact=True).last.click()
+    second.locator("button.primary").click()
     expect(second.locator(".messages")).to_contain_text("was saved")
