@@ -9,6 +9,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 
 from operations import queries
 from operations.contracts import (
+    OWNED_BY_OTHER_RUN,
     BatchReport,
     ErrorCode,
     StageBatchInput,
@@ -59,13 +60,18 @@ def read_owner() -> Owner:
 
 
 def run_job(stage: StageName, given: StageJobInput) -> StageReport:
-    """One job; a retryable failure raises, so that Temporal's policy times the next attempt."""
+    """One job; a retryable failure raises, so that Temporal's policy times the next attempt.
+
+    So does a stage that another run is working on: a later attempt finds what that run has made.
+    """
     check_workspace(given.workspace_identity)
     context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
     result = work_job(UUID(given.job_id), stage, context)
     report = result.report
     if report.state == StageState.CANCELED and is_canceled_by_operator():
         raise CancelledError("canceled before publishing")
+    if report.code == OWNED_BY_OTHER_RUN:
+        raise ApplicationError(f"Another run is working on {stage} of this job.", type=report.code)
     if report.state in (StageState.FAILED, StageState.EXHAUSTED):
         raise ApplicationError(
             result.message or f"{stage} failed.", type=report.code, non_retryable=not result.retryable

@@ -90,6 +90,9 @@ NEVER_RETRIED = (
     ErrorCode.INTERNAL,
 )
 
+#: Why a claim is refused while a stage of the job is being worked on elsewhere.
+OWNED_BY_OTHER_RUN = "OWNED_BY_OTHER_RUN"
+
 #: The steps of preparation, in the only order in which they run.
 PREPARATION_ORDER = (StageName.SCORE, StageName.TAILOR, StageName.COVER, StageName.PDF)
 

@@ -6,6 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from operations.contracts import (
+    OWNED_BY_OTHER_RUN,
     BatchReport,
     PipelineInput,
     PreparationInput,
@@ -121,7 +122,8 @@ class JobPipelineWorkflow:
                 except Exception as error:
                     cause = getattr(error, "cause", None)
                     code = (cause.type if isinstance(cause, ApplicationError) else None) or "PDF_FAILED"
-                    return StageReport(job_id, "pdf", StageState.FAILED, code)
+                    state = StageState.RUNNING if code == OWNED_BY_OTHER_RUN else StageState.FAILED
+                    return StageReport(job_id, "pdf", state, code)
 
         reports = await asyncio.gather(*(render(job_id) for job_id in job_ids))
         counts: dict[str, int] = {}

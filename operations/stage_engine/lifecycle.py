@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageState
+from operations.contracts import OWNED_BY_OTHER_RUN, STAGE_AFTER, ExecutionRef, StageName, StageState
 from operations.database import writer
 from operations.ended_runs import has_run_ended
 from operations.errors import LeaseLost, UnknownJob
@@ -92,7 +92,7 @@ def claim_stage(
 
 def _check_takeover(row: JobStageState, owner: Owner) -> Refusal | None:
     if row.owner_run_id != owner.run_id:
-        return Refusal(StageState.RUNNING, "OWNED_BY_OTHER_RUN")
+        return Refusal(StageState.RUNNING, OWNED_BY_OTHER_RUN)
     if owner.attempt < row.owner_attempt:
         return Refusal(StageState.RUNNING, "LEASE_LOST")
     return None

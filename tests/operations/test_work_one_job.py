@@ -1,0 +1,39 @@
+"""One job through one stage's activity, while another run works on the same job."""
+
+from collections.abc import Callable
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from operations.activities import score_job
+from operations.contracts import StageJobInput, StageName, StageReport, StageState
+from operations.stage_engine import publish_stage
+from operations.workspace import ensure_workspace
+from tests.operations.cast import PROFILE_VERSION, SECOND_RUN, Cast, ScriptedStage, claim
+
+ENRICH, SCORE = StageName.ENRICH, StageName.SCORE
+
+
+def score(cast: Cast) -> StageReport:
+    given = StageJobInput(str(cast.backend), PROFILE_VERSION, ensure_workspace().identity)
+    report = ActivityEnvironment().run(score_job, given)
+    assert isinstance(report, StageReport)
+    return report
+
+
+def test_it_waits_for_the_other_run_and_takes_its_result(
+    cast: Cast, stages: dict[StageName, ScriptedStage], assert_rebuild_matches: Callable[[], None]
+) -> None:
+    publish_stage(claim(cast.backend, ENRICH, SECOND_RUN), "result")
+    other = claim(cast.backend, SCORE, SECOND_RUN)
+    with pytest.raises(ApplicationError, match="Another run") as refused:
+        score(cast)
+    assert (refused.value.type, refused.value.non_retryable) == ("OWNED_BY_OTHER_RUN", False)
+
+    publish_stage(other, "result")
+    report = score(cast)
+
+    assert (report.state, report.reused) == (StageState.SUCCEEDED, True)
+    assert stages[SCORE].runs == []
+    assert_rebuild_matches()
