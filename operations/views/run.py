@@ -55,7 +55,7 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         ),
         "is_open": run.status in queries.OPEN_STATES,
         "took": measure(run),
-        "steps": describe_steps(queries.list_step_rows(ref)),
+        "steps": describe_steps(queries.list_step_rows(ref), is_over=run.status not in queries.OPEN_STATES),
         "plans": plans,
         "events": [{"row": row, "says": describe_event(row.event_type, row.payload)} for row in reversed(events)],
         "is_cut": len(events) == SHOWN_EVENTS,

@@ -31,6 +31,7 @@ _COUNTS: Final = {
     "pages": "page",
 }
 FAMILY_NAMES: Final = {"ats": "employers' boards", "bundled": "sample boards"}
+_LEFT: Final = {"queued": Wording("Not begun", Tone.IDLE), "running": Wording("Stopped", Tone.IDLE)}
 _INVARIABLE: Final = frozenset({"changed", "skipped", "read", "failed", "planned", "started", "left out"})
 
 
@@ -53,10 +54,15 @@ class ShownStep:
     finished_at: datetime | None
 
 
-def describe_steps(rows: Sequence[StepRow]) -> list[ShownStep]:
-    """Each step in words; PDF renders, one a job, are gathered into one line."""
+def describe_steps(rows: Sequence[StepRow], *, is_over: bool = False) -> list[ShownStep]:
+    """Each step in words, in the order of the work; PDF renders, one a job, are gathered into one line.
+
+    ``is_over``: the run has ended, so what has not ended by then never will; renders belong to runs of their own.
+    """
+    order = list(STEP_NAMES)
+    rows = sorted(rows, key=lambda row: order.index(row.kind) if row.kind in order else len(order))
     prints = [row for row in rows if row.kind == "pdf_render"]
-    shown = [_describe(row) for row in rows if row.kind != "pdf_render"]
+    shown = [_describe(row, is_over=is_over) for row in rows if row.kind != "pdf_render"]
     if prints:
         shown.append(_gather(prints))
     return shown
@@ -80,7 +86,7 @@ def describe_step_state(state: str, *, error_code: str = "") -> Wording:
     return Wording("Not known", Tone.UNKNOWN)
 
 
-def _describe(row: StepRow) -> ShownStep:
+def _describe(row: StepRow, *, is_over: bool) -> ShownStep:
     parts = [
         name_family(row.item_key) if row.kind == "source_family" else "",
         f"attempt {row.attempt}" if row.attempt > 1 else "",
@@ -88,7 +94,9 @@ def _describe(row: StepRow) -> ShownStep:
     return ShownStep(
         STEP_NAMES.get(row.kind, row.kind),
         ", ".join(part for part in parts if part),
-        describe_step_state(row.state, error_code=row.error_code),
+        _LEFT[row.state]
+        if is_over and row.state in _LEFT
+        else describe_step_state(row.state, error_code=row.error_code),
         describe_counts(row.counts_json.items()),
         row.finished_at,
     )

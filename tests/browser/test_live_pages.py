@@ -76,6 +76,7 @@ def test_it_follows_a_whole_run_on_three_pages(open_context: NewContext, filled:
 
         expect(run.locator(".messages")).to_contain_text("Asked to stop")
         expect(run.locator("h1 .chip", has_text="Canceled")).to_be_visible()
+        expect(run.locator("main")).not_to_contain_text("Waits its turn")
         expect(runs.locator("[data-row]").first).to_contain_text("Canceled")
         expect(dashboard.locator(".truth")).not_to_contain_text("at work")
         assert dashboard.evaluate("window.untouched") and runs.evaluate("window.untouched")
