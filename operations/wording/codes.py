@@ -40,6 +40,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "workflow_canceled": Reason("its run was canceled", "Run this step again when you want it."),
     "continued_as_new": Reason("goes on in a new run"),
     # why a stage does not run
+    "ATTEMPTS_EXHAUSTED": Reason("every attempt was used up", "Retry it once the cause is mended; that begins afresh."),
     "MIN_SCORE": Reason("below your threshold", "Lower the threshold in Settings to prepare it."),
     "JOB_DELETED": Reason("you deleted this job", "Restore it to go on."),
     "JOB_NOT_FOUND": Reason("this job does not exist", "Go back to the list."),
