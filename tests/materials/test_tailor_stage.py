@@ -6,7 +6,7 @@ import pytest
 
 from discovery.contracts import ActiveState, ContentTier, PageContent
 from discovery.models import Job
-from discovery.queries import get_profile
+from discovery.queries import get_posting, get_profile
 from discovery.services.enrichment import save_snapshot
 from discovery.services.profiles import import_profile
 from discovery.services.runs import crawl_source, plan_run
@@ -49,11 +49,13 @@ def scored(db: None) -> UUID:
     return job_id
 
 
-def capture(job_id: UUID, description: str) -> None:
+def distrust(job_id: UUID) -> None:
+    """The same text again, read from a page that does not say whether the posting is still open."""
+    text = get_posting(job_id).description
     with writer():
         save_snapshot(
             Job.objects.get(id=job_id),
-            PageContent(ContentTier.SOURCE_PAYLOAD, description=description, active=ActiveState.ACTIVE),
+            PageContent(ContentTier.SOURCE_PAYLOAD, description=text, active=ActiveState.UNKNOWN),
         )
 
 
@@ -188,7 +190,7 @@ def test_it_says_no_word_of_the_document_when_an_engine_breaks(
 
 
 def test_it_writes_nothing_for_a_posting_it_does_not_trust(scored: UUID, assert_rebuild_matches: Check) -> None:
-    capture(scored, "Python and Django, in Austin.")
+    distrust(scored)
 
     report = work(scored, "tailor")
 
@@ -201,7 +203,7 @@ def test_it_writes_nothing_for_a_posting_it_does_not_trust(scored: UUID, assert_
 
 
 def test_it_goes_on_once_the_posting_is_trusted(scored: UUID, assert_rebuild_matches: Check) -> None:
-    capture(scored, "Python and Django, in Austin.")
+    distrust(scored)
     work(scored, "tailor")
 
     reset_stages(StageName.ENRICH, [scored])
