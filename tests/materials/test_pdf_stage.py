@@ -15,6 +15,7 @@ from discovery.services.profiles import import_profile
 from discovery.services.runs import crawl_source, plan_run
 from discovery.services.sources import register_bundled_sources
 from jobctrl.home import Home
+from materials import reconcilers
 from materials.chromium import ChromiumMissing, find_chromium
 from materials.models import Artifact
 from materials.queries import get_artifact_files, list_artifacts
@@ -342,3 +343,18 @@ def test_it_ends_the_step_of_a_job_that_was_deleted_meanwhile(
     assert isinstance(refused, Refusal)
     assert read_step() == ("failed", "JOB_DELETED")
     assert_rebuild_matches()
+
+
+def test_it_sweeps_again_an_hour_later_what_was_too_young_at_startup(
+    home: Path, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last_sweep = [float("-inf")]
+    monkeypatch.setattr(reconcilers, "_last_sweep", last_sweep)
+    get_artifact_files().write(b"%PDF-1.7 of a worker that died")
+    assert reconcilers.sweep_hourly() == 0
+    grow_old(home)
+    assert reconcilers.sweep_hourly() == 0
+
+    last_sweep[0] -= reconcilers.HOUR_SECONDS
+    assert reconcilers.sweep_hourly() == 1
+    assert list_files(home) == []
