@@ -2,15 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from discovery.contracts import ProfileDocument
 from materials.contracts import LetterDocument, ResumeDocument
-from operations.errors import NotConfigured
-from operations.settings_store import get_lane_provider
 from scoring.contracts import FitReport
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +48,3 @@ def write_with_builtin(request: WritingRequest) -> LetterDocument:
 
 TAILORS: dict[str, Callable[[WritingRequest], ResumeDocument]] = {"builtin": tailor_with_builtin}
 WRITERS: dict[str, Callable[[WritingRequest], LetterDocument]] = {"builtin": write_with_builtin}
-
-
-def choose_engine(lane: str, engines: dict[str, T]) -> tuple[str, T]:
-    """The engine of a lane by name; raises ``NotConfigured`` for one that is not there."""
-    name = get_lane_provider(lane)
-    if name not in engines:
-        raise NotConfigured(f"The provider {name} of the {lane} lane is not available.")
-    return name, engines[name]

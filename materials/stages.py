@@ -31,6 +31,7 @@ from materials.services import (
     save_resume,
 )
 from operations.contracts import StepKind
+from operations.engines import choose_engine
 from operations.errors import StageFailure, TransientStageFailure
 from operations.eventlog import append
 from operations.services.steps import complete_step, fail_step, start_step
@@ -84,7 +85,7 @@ class TailorStage(_DocumentStage):
     def run(self, claim: Claim, *, is_cancelled: Callable[[], bool]) -> TailoredDraft:
         score = get_score(claim.job_id)
         request = build_request(claim, get_posting(claim.job_id), score)
-        name, tailor = engines.choose_engine("tailor", engines.TAILORS)
+        name, tailor = choose_engine("tailor", engines.TAILORS)
         document = tailor(request)
         try:
             check_resume(document, profile=request.profile)
@@ -110,7 +111,7 @@ class CoverStage(_DocumentStage):
     def run(self, claim: Claim, *, is_cancelled: Callable[[], bool]) -> LetterDraft:
         score, today = get_score(claim.job_id), timezone.now().date()
         request = build_request(claim, get_posting(claim.job_id), score, date=today.isoformat())
-        name, write = engines.choose_engine("cover", engines.WRITERS)
+        name, write = choose_engine("cover", engines.WRITERS)
         document = write(request)
         try:
             check_letter(document, profile=request.profile, posting=request.description)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from discovery.contracts import ProfileDocument
-from operations.errors import NotConfigured
-from operations.settings_store import get_lane_provider
 from scoring.contracts import FitReport
 
 
@@ -33,11 +31,3 @@ def assess_with_builtin(request: AssessmentRequest) -> FitReport:
 
 
 ENGINES: dict[str, Assess] = {"builtin": assess_with_builtin}
-
-
-def choose_engine() -> tuple[str, Assess]:
-    """The engine of the ``score`` lane by name; raises ``NotConfigured`` for one that is not there."""
-    name = get_lane_provider("score")
-    if name not in ENGINES:
-        raise NotConfigured(f"The provider {name} of the score lane is not available.")
-    return name, ENGINES[name]

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from discovery.gates import refuse_posting
 from discovery.queries import find_job_url, get_posting, get_profile
+from operations.engines import choose_engine
 from operations.errors import StageFailure
 from operations.settings_store import get_setting
 from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, stage
@@ -35,7 +36,7 @@ class ScoreStage(Stage):
         if not posting.description.strip():
             raise StageFailure("The posting is empty, so there is nothing to score.", code="POSTING_EMPTY")
         profile = get_profile(claim.profile_version)
-        name, assess = engines.choose_engine()
+        name, assess = choose_engine("score", engines.ENGINES)
         request = engines.AssessmentRequest(posting.title, posting.description, profile, timezone.now().date())
         report = assess(request)
         try:

@@ -1,11 +1,11 @@
 """Pipeline steps: orchestration work of one execution, known by its four lifecycle events."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from operations.contracts import ExecutionRef, StepKind
 from operations.database import writer
-from operations.eventlog import append
+from operations.eventlog import Event, append
 from operations.events import PipelineStepCompleted, PipelineStepFailed, PipelineStepQueued, PipelineStepStarted
 
 ITEM_KEY_LIMIT = 120
@@ -37,40 +37,17 @@ def _name(error: Exception) -> str:
 
 
 def queue_step(ref: ExecutionRef, kind: StepKind, *, item_key: str = "", attempt: int = 1) -> None:
-    with writer():
-        append(
-            PipelineStepQueued(
-                workflow_id=ref.workflow_id, run_id=ref.run_id, kind=kind, item_key=_bound(item_key), attempt=attempt
-            ),
-            key=_key(ref, kind, item_key, attempt, "queued"),
-        )
+    _append(PipelineStepQueued, "queued", ref, kind, item_key=item_key, attempt=attempt)
 
 
 def start_step(ref: ExecutionRef, kind: StepKind, *, item_key: str = "", attempt: int = 1) -> None:
-    with writer():
-        append(
-            PipelineStepStarted(
-                workflow_id=ref.workflow_id, run_id=ref.run_id, kind=kind, item_key=_bound(item_key), attempt=attempt
-            ),
-            key=_key(ref, kind, item_key, attempt, "started"),
-        )
+    _append(PipelineStepStarted, "started", ref, kind, item_key=item_key, attempt=attempt)
 
 
 def complete_step(
     ref: ExecutionRef, kind: StepKind, *, counts: dict[str, int], item_key: str = "", attempt: int = 1
 ) -> None:
-    with writer():
-        append(
-            PipelineStepCompleted(
-                workflow_id=ref.workflow_id,
-                run_id=ref.run_id,
-                kind=kind,
-                item_key=_bound(item_key),
-                attempt=attempt,
-                counts=counts,
-            ),
-            key=_key(ref, kind, item_key, attempt, "ended"),
-        )
+    _append(PipelineStepCompleted, "ended", ref, kind, item_key=item_key, attempt=attempt, counts=counts)
 
 
 def fail_step(
@@ -82,24 +59,24 @@ def fail_step(
     item_key: str = "",
     attempt: int = 1,
 ) -> None:
+    facts: dict[str, object] = {"error_code": error_code, "counts": counts or {}}
+    _append(PipelineStepFailed, "ended", ref, kind, item_key=item_key, attempt=attempt, **facts)
+
+
+def _append(
+    build: Callable[..., Event],
+    phase: str,
+    ref: ExecutionRef,
+    kind: StepKind,
+    *,
+    item_key: str,
+    attempt: int,
+    **facts: object,
+) -> None:
+    """One lifecycle event under its exact key: of two ends the first one stays, and a repeat does nothing."""
+    item = item_key[:ITEM_KEY_LIMIT]
     with writer():
         append(
-            PipelineStepFailed(
-                workflow_id=ref.workflow_id,
-                run_id=ref.run_id,
-                kind=kind,
-                item_key=_bound(item_key),
-                attempt=attempt,
-                error_code=error_code,
-                counts=counts or {},
-            ),
-            key=_key(ref, kind, item_key, attempt, "ended"),
+            build(workflow_id=ref.workflow_id, run_id=ref.run_id, kind=kind, item_key=item, attempt=attempt, **facts),
+            key=f"step:{ref.run_id}:{kind}:{item}:{attempt}:{phase}",
         )
-
-
-def _bound(item_key: str) -> str:
-    return item_key[:ITEM_KEY_LIMIT]
-
-
-def _key(ref: ExecutionRef, kind: StepKind, item_key: str, attempt: int, phase: str) -> str:
-    return f"step:{ref.run_id}:{kind}:{_bound(item_key)}:{attempt}:{phase}"
