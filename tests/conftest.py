@@ -48,3 +48,15 @@ def assert_rebuild_matches(db: None) -> Callable[[], None]:
         assert report.is_clean, [table for table in report.tables if not table.is_clean] or report.flagged
 
     return check
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """pytest-playwright's browser is the product's own Chromium; it downloads none."""
+    from materials.chromium import ChromiumMissing, find_chromium
+
+    try:
+        path = find_chromium()
+    except ChromiumMissing as missing:
+        pytest.skip(str(missing))
+    return {**browser_type_launch_args, "executable_path": str(path), "args": ["--no-sandbox"]}

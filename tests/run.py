@@ -1,4 +1,7 @@
-"""``make test``: the suite on SQLite, then its database tests on a temporary PostgreSQL; says what was skipped and why."""
+"""``make test``: the suite on SQLite, what visits with a browser, then the database tests on a temporary PostgreSQL.
+
+Says at the end what was skipped and why.
+"""
 
 import os
 import subprocess
@@ -6,13 +9,17 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.postgres import PostgresUnavailable, kept_cluster
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_TESTS_COLLECTED = 5
+INTERRUPTED = 2
+NOTHING: Mapping[str, str] = MappingProxyType({})
 ENVIRONMENT_KEPT = frozenset({"CHROMIUM_PATH"})
 ENVIRONMENT_DROPPED = ("JOBCTRL_", "TEMPORAL_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "OTEL_")
 SETTINGS_DROPPED = frozenset({"DATABASE_URL", "EMAIL_URL", "SECRET_KEY", "ALLOWED_HOSTS", "DEBUG", "LOG_LEVEL"})
@@ -39,14 +46,22 @@ class Report:
 
 
 def main(arguments: list[str]) -> int:
-    sqlite = run_suite("SQLite", arguments=["-m", "not postgres and not bench", *arguments], environment={})
-    reports, missing = [sqlite], ""
-    if sqlite.exit_code != 2:  # interrupted by Ctrl-C
+    reports = [
+        run_suite("SQLite", part="plain", arguments=["-m", "not postgres and not bench", *arguments]),
+    ]
+    missing = ""
+    if reports[0].exit_code != INTERRUPTED:
+        reports.append(run_suite("browser", part="browser", processes=0, arguments=["-m", "not bench", *arguments]))
+    if reports[-1].exit_code != INTERRUPTED:
         try:
             with kept_cluster() as url:
-                options = ["-p", "tests.database_only", "-m", "not bench and (not browser or worker)"]
                 reports.append(
-                    run_suite("PostgreSQL", arguments=[*options, *arguments], environment={"DATABASE_URL": url})
+                    run_suite(
+                        "PostgreSQL",
+                        part="database",
+                        arguments=["-m", "not bench and (not browser or worker)", *arguments],
+                        environment={"DATABASE_URL": url},
+                    )
                 )
         except PostgresUnavailable as error:
             missing = str(error)
@@ -54,15 +69,26 @@ def main(arguments: list[str]) -> int:
     return 0 if all(report.is_good for report in reports) else 1
 
 
-def run_suite(database: str, *, arguments: list[str], environment: dict[str, str]) -> Report:
+def run_suite(
+    name: str,
+    *,
+    part: str,
+    arguments: list[str],
+    environment: Mapping[str, str] = NOTHING,
+    processes: int | None = None,
+) -> Report:
     """One pytest in a throw-away workspace; its output is the terminal's."""
-    print(f"\n=== Tests on {database} ===", flush=True)
+    print(f"\n=== Tests: {name} ===", flush=True)
+    number = choose_processes() if processes is None else processes
     with tempfile.TemporaryDirectory(prefix="jobctrl-tests-") as folder:
         results = Path(folder) / "results.xml"
-        shared_out = ["-p", "tests.own_home", "-n", str(choose_processes()), "--dist", "loadgroup"]
-        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *shared_out, *arguments]
+        options = ["-p", "tests.own_home", "-p", "tests.part", "-n", str(number), "--dist", "loadgroup", "-q"]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *options, *arguments]
         process = subprocess.Popen(
-            command, cwd=ROOT, env=build_environment(Path(folder) / "home") | environment, stdin=subprocess.DEVNULL
+            command,
+            cwd=ROOT,
+            env=build_environment(Path(folder) / "home") | {"JOBCTRL_TEST_PART": part} | environment,
+            stdin=subprocess.DEVNULL,
         )
         while True:
             try:
@@ -70,7 +96,7 @@ def run_suite(database: str, *, arguments: list[str], environment: dict[str, str
                 break
             except KeyboardInterrupt:  # pytest has it too, and tidies up
                 continue
-        return read_report(results, database=database, exit_code=code)
+        return read_report(results, database=name, exit_code=code)
 
 
 def choose_processes() -> int:

@@ -11,7 +11,7 @@ from operations.processes.children import build_tied_argv
 from operations.processes.ports import LOOPBACK, choose_free_port
 from operations.processes.temporal_server import build_server_argv, find_temporal_binary, is_serving
 
-START_SECONDS = 30.0
+START_SECONDS = 90.0
 STOP_SECONDS = 10.0
 
 

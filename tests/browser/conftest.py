@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
-from materials.chromium import ChromiumMissing, find_chromium
 from tests.browser.product import Product, running_product
 from tests.processes import wait_until
 
@@ -45,15 +44,6 @@ def filled(product: Product) -> Product:
     """The product with jobs, scores and documents."""
     product.fill()
     return product
-
-
-@pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    try:
-        path = find_chromium()
-    except ChromiumMissing as missing:
-        pytest.skip(str(missing))
-    return {**browser_type_launch_args, "executable_path": str(path), "args": ["--no-sandbox"]}
 
 
 @pytest.fixture(scope="session")
