@@ -7,8 +7,16 @@ from uuid import UUID
 from django.db.models import Q
 
 from discovery.contracts import ActiveState, ProfileDocument
-from discovery.models import CandidateProfile, DuplicateCandidate, Job, JobSourceObservation, PostingContentSnapshot
+from discovery.models import (
+    CandidateProfile,
+    DiscoveryRun,
+    DuplicateCandidate,
+    Job,
+    JobSourceObservation,
+    PostingContentSnapshot,
+)
 from discovery.profile_import import load_profile
+from operations.contracts import ExecutionRef
 from operations.errors import MissingInput
 
 
@@ -98,6 +106,12 @@ def is_deleted(job_id: UUID) -> bool:
 
 def find_job_url(job_id: UUID) -> str:
     return Job.objects.filter(id=job_id).values_list("url", flat=True).first() or ""
+
+
+def list_runs_in_progress(*, limit: int) -> list[ExecutionRef]:
+    """Runs whose end was not recorded, oldest first; a scan of one row a run."""
+    rows = DiscoveryRun.objects.filter(status="in_progress").order_by("started_at")[:limit]
+    return [ExecutionRef(row.tenant_id, row.workflow_id, row.run_id) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

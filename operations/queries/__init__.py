@@ -5,6 +5,7 @@ from operations.queries.executions import (
     count_plans,
     count_without_pdf,
     list_memberships,
+    list_open_steps,
     list_preparations,
     list_step_rows,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "list_jobs_scored_between",
     "list_memberships",
     "list_open_runs_of_job",
+    "list_open_steps",
     "list_preparations",
     "list_settled_by_run",
     "list_stage_candidates",

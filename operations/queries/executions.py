@@ -47,3 +47,10 @@ def list_step_rows(ref: ExecutionRef, *, limit: int = 200) -> list[PipelineStepP
     rows = PipelineStepProjection.objects.filter(run_id=ref.run_id)
     steps = list(rows.exclude(kind=StepKind.PDF_RENDER).order_by("started_at")[:limit])
     return [*steps, *rows.filter(kind=StepKind.PDF_RENDER).order_by("started_at")[: limit - len(steps)]]
+
+
+def list_open_steps(ref: ExecutionRef) -> list[tuple[StepKind, str, int]]:
+    """(kind, item, attempt) of the orchestration steps without an end; PDF renders belong to their preparations."""
+    rows = PipelineStepProjection.objects.filter(run_id=ref.run_id, state__in=("queued", "running"))
+    found = rows.exclude(kind=StepKind.PDF_RENDER).order_by("step_key").values_list("kind", "item_key", "attempt")
+    return [(StepKind(kind), item_key, attempt) for kind, item_key, attempt in found]
