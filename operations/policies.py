@@ -25,8 +25,9 @@ def _policy(first: int, longest: int, attempts: int) -> RetryPolicy:
 
 
 #: Source families, enrichment and scoring: 3 attempts, 5 s to 60 s apart.
+#: A batch over a slow site may take hours; a dead worker is noticed by its heartbeat, not by this limit.
 NETWORK: dict[str, Any] = {
-    "start_to_close_timeout": timedelta(minutes=30),
+    "start_to_close_timeout": timedelta(hours=6),
     "heartbeat_timeout": HEARTBEAT_TIMEOUT,
     "retry_policy": _policy(5, 60, 3),
 }

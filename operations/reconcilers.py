@@ -1,13 +1,21 @@
 """The engine's own: projections that fell behind catch up; runs are asked about where our records may be wrong."""
 
+from datetime import timedelta
+
 from operations.folding.engine import catch_up, list_failing_apps, list_flagged_apps
 from operations.reconciling import at_startup, on_heartbeat
 from operations.services.reconciliation import reconcile_runs
+from operations.services.workers import prune_heartbeats
 
 
 @at_startup
 def resume_interrupted_rebuilds() -> int:
     return sum(catch_up(app) for app in list_flagged_apps())
+
+
+@at_startup
+def forget_old_workers() -> int:
+    return prune_heartbeats(older_than=timedelta(days=7))
 
 
 @on_heartbeat

@@ -110,6 +110,8 @@ def change_settings(changes: Mapping[str, Any], *, actor: str) -> None:
             problems[key] = f"{str(error)[:REASON_LIMIT]}; allowed: {setting.allowed}"
     if problems:
         raise InvalidSetting(problems)
+    stored = dict(StoredSetting.objects.filter(key__in=accepted).values_list("key", "value"))
+    accepted = {key: value for key, value in accepted.items() if value != stored.get(key, _declared[key].default)}
     if not accepted:
         return
     with writer():

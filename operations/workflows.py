@@ -3,7 +3,7 @@
 import asyncio
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, is_cancelled_exception
 
 from operations.contracts import (
     OWNED_BY_OTHER_RUN,
@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
 from operations.envelope import Ending, run_enveloped
 
 PDF_CONCURRENCY = 4
+PDF_AT_MOST = 2000
 
 
 @workflow.defn(name="JobPreparationWorkflow")
@@ -99,12 +100,19 @@ class JobPipelineWorkflow:
         return report, Ending(facts)
 
     async def _render_all(self, given: PipelineInput) -> BatchReport:
-        """Pdf has no batch activity: its one counted record is each job's own render."""
+        """Pdf has no batch activity: its one counted record is each job's own render.
+
+        Without chosen jobs at most ``PDF_AT_MOST`` are taken, which keeps the history within Temporal's
+        bounds; running it again takes the next ones.
+        """
         job_ids = given.job_ids
         if job_ids is None:
             job_ids = tuple(
                 await workflow.execute_activity(
-                    "select_jobs", args=[given.stage, given.limit], result_type=list[str], **policies.NETWORK
+                    "select_jobs",
+                    args=[given.stage, min(given.limit or PDF_AT_MOST, PDF_AT_MOST)],
+                    result_type=list[str],
+                    **policies.NETWORK,
                 )
             )
         gate = asyncio.Semaphore(PDF_CONCURRENCY)
@@ -120,6 +128,8 @@ class JobPipelineWorkflow:
                     )
                     return report
                 except Exception as error:
+                    if is_cancelled_exception(error):
+                        raise
                     cause = getattr(error, "cause", None)
                     code = (cause.type if isinstance(cause, ApplicationError) else None) or "PDF_FAILED"
                     state = StageState.RUNNING if code == OWNED_BY_OTHER_RUN else StageState.FAILED

@@ -76,6 +76,7 @@ class CompiledTable:
         self.columns = tuple(str(field.column) for field in fields)
         self.key = str(model._meta.pk.column)
         self.key_index = self.columns.index(self.key)
+        self._key_is_varying = isinstance(model._meta.pk, models.CharField)
         self._defaults = tuple((f.attname, f.default) for f in fields if f.has_default())
         self._nulls = tuple(f.attname for f in fields if not f.has_default() and not f.primary_key)
         self.row_class = make_dataclass(f"{model.__name__}Row", [f.attname for f in fields], slots=True)
@@ -209,8 +210,4 @@ class CompiledTable:
         return f"+{column}"
 
     def _key_is_text(self) -> bool:
-        return (
-            connection.vendor == "postgresql"
-            and self._to_postgres[self.key_index] is _same
-            and (self.key not in ("job_id",))
-        )
+        return connection.vendor == "postgresql" and self._key_is_varying
