@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SUBFOLDERS = ("artifacts", "logs", "browser", "backups")
+#: Temporal opens its database by a URI: with one of these in its path the file would lie somewhere else.
+UNUSABLE_CHARACTERS = "?#%"
 
 
 class HomeUnusable(RuntimeError):
@@ -22,6 +24,14 @@ class Home:
     """Paths inside ``JOBCTRL_HOME``; nothing here touches the disk until ``create``."""
 
     root: Path
+
+    def __post_init__(self) -> None:
+        """Raises ``HomeUnusable`` for a path that Temporal's database cannot have."""
+        if any(character in UNUSABLE_CHARACTERS or not character.isprintable() for character in str(self.root)):
+            raise HomeUnusable(
+                f"JOBCTRL_HOME {str(self.root)!r} has one of ? # % or an invisible character in its path. "
+                "Set JOBCTRL_HOME to a folder without them."
+            )
 
     @property
     def database(self) -> Path:

@@ -139,8 +139,11 @@ TEMPLATES = [
     }
 ]
 
-DATABASE_URL = env.str("DATABASE_URL", default=f"sqlite:///{JOBCTRL_HOME.database}")
-DATABASES = {"default": env.db_url_config(DATABASE_URL)}
+# The workspace's own file is named as it is: a URL would read a "+" in its path as a space.
+DATABASE_URL = env.str("DATABASE_URL", default="")
+DATABASES = {"default": env.db_url_config(DATABASE_URL or "sqlite://")}
+if not DATABASE_URL:
+    DATABASES["default"]["NAME"] = str(JOBCTRL_HOME.database)
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = {

@@ -110,7 +110,7 @@ def run_apart(home: str | None, arguments: list[str]) -> int:
     environment |= {"JOBCTRL_HOME": str(root), "JOBCTRL_TEMPORAL_PORT": "0", "LOG_LEVEL": "WARNING"}
     environment |= {"JOBCTRL_WEB_ADDRESS": "127.0.0.1:0", "ALLOWED_HOSTS": ""}
     # Empty values win over a .env file, which a missing one would not.
-    environment |= {"TEMPORAL_ADDRESS": "", "DATABASE_URL": f"sqlite:///{root / 'jobctrl.db'}"}
+    environment |= {"TEMPORAL_ADDRESS": "", "DATABASE_URL": ""}
     command = [
         sys.executable,
         str(settings.BASE_DIR / "manage.py"),
