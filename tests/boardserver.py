@@ -4,8 +4,10 @@ import gzip
 import json
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import randrange
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -77,6 +79,14 @@ def reply_gzip(body: bytes, *, content_type: str = "application/json") -> Reply:
     return Reply(body=gzip.compress(body), content_type=content_type, headers={"Content-Encoding": "gzip"})
 
 
+def _open_server() -> "_Server":
+    """On a port that no kernel gives out by itself: a client of another test's server, gone since, would knock here."""
+    for _ in range(100):
+        with suppress(OSError):
+            return _Server(("127.0.0.1", randrange(20_000, 30_000)), _Handler)
+    raise RuntimeError("no port from 20000 to 30000 is free")
+
+
 class BoardServer:
     """A threaded HTTP server on 127.0.0.1; unknown paths answer 404. Safe to change from any thread."""
 
@@ -86,7 +96,7 @@ class BoardServer:
         self._routes: dict[str, list[Reply]] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _open_server()
         self._server.board = self
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, name="boardserver", daemon=True

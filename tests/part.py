@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-BROWSER_FIXTURES = frozenset({"playwright", "browser", "context", "page", "new_context"})
+BROWSER_FIXTURES = frozenset({"playwright"})  # what each of the plugin's own fixtures leads to
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "django_db_reset_sequences", "live_server"})
 DATABASE_MARKERS = ("django_db", "worker", "postgres")
 PART = os.environ.get("JOBCTRL_TEST_PART", "")

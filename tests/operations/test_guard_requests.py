@@ -362,7 +362,7 @@ def test_streams_keep_no_thread_that_waits_and_no_connection(web: Web, operator:
             assert {stream.status_code for stream in streams} == {200}
             assert operator.get("/admin/").status_code == 200
             files = list(Path(f"/proc/{web.process.pid}/fd").iterdir())
-            databases = [1 for file in files if "jobctrl.db" in str(file.readlink())]
+            databases = [file for file in files if "jobctrl.db" in read_target(file)]
             assert len(databases) < 20
         finally:
             for stream in streams:
@@ -374,3 +374,11 @@ def test_the_form_of_a_link_is_accepted_from_its_page_only(web: Web) -> None:
     token = link.rpartition("=")[2]
     assert web.visitor().post("/sign-in/", data={"token": token}).status_code == 403
     assert post_form(web.visitor(), link, to="/sign-in/", token=token).status_code == 302
+
+
+def read_target(descriptor: Path) -> str:
+    """What an open file is; "" for one that was closed meanwhile."""
+    try:
+        return str(descriptor.readlink())
+    except FileNotFoundError:
+        return ""

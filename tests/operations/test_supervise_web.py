@@ -111,6 +111,7 @@ def test_up_prints_a_link_that_signs_in_and_stops_with_streams_open(
             assert health["status"] == "ok", health
             entered = post_form(browser, link, to="/sign-in/", token=link.rpartition("=")[2])
             assert entered.status_code == 302
+            wait_until(lambda: "lastSeenAt" in browser.get("/v1/health").json()["worker"], what="the session counts")
             details = browser.get("/v1/health").json()
             assert details["temporal"]["state"] == "reachable"
             assert details["worker"]["lastSeenAt"]

@@ -39,8 +39,8 @@ def test_a_canceled_run_ends_within_seconds_and_publishes_nothing_more(
     boards.set_route("/jobs/9", Reply(body=build_page(title="Platform Engineer"), content_type="text/html"))
     time.sleep(1.5)
     assert workspace.list_events(*PUBLISHED) == published
-    steps = workspace.query("SELECT state, error_code FROM pipeline_step_projections WHERE kind = 'enrichment_pass'")
-    assert steps == [("failed", "canceled")]
+    passes = "SELECT state, error_code FROM pipeline_step_projections WHERE kind = 'enrichment_pass'"
+    workspace.wait_until(lambda: workspace.query(passes) == [("failed", "canceled")], what="the pass's own end")
     assert workspace.count("discovery_execution_jobs", "plan_state = 'planned'") == 0
 
     # The next run takes up what was pending; what was canceled waits for its operator.

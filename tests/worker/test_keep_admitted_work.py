@@ -19,7 +19,7 @@ def test_admitted_work_keeps_its_profile_and_a_deleted_job_publishes_nothing(
     workspace: Workspace, boards: BoardServer, tmp_path: Path
 ) -> None:
     payload = {"jobs": build_postings(boards, 1, 1)}
-    boards.set_route(list_path("parcels"), replace(reply_json(payload), hang_seconds=3.0))
+    boards.set_route(list_path("parcels"), replace(reply_json(payload), hang_seconds=8.0))
     add_boards(workspace, boards, "parcels")
     workspace.run("import_profile", str(SAMPLE_PROFILE))
     worker = workspace.start_worker()

@@ -1,11 +1,10 @@
 """The API's browsable page in a real browser, under the site's content security policy."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
-from materials.chromium import ChromiumMissing, find_chromium
 from tests.webserver import Web, running_web
 
 pytestmark = [pytest.mark.browser, pytest.mark.worker]
@@ -18,19 +17,12 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
 
 
 @pytest.fixture
-def page(web: Web) -> Iterator[Page]:
+def page(web: Web, new_context: Callable[[], BrowserContext]) -> Page:
     """Of a browser that is signed in."""
-    try:
-        chromium = find_chromium()
-    except ChromiumMissing as error:
-        pytest.skip(str(error))
     cookies = [{"name": name, "value": value, "url": web.url} for name, value in web.operator().cookies.items()]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(chromium), args=["--no-sandbox"])
-        context = browser.new_context()
-        context.add_cookies(cookies)  # type: ignore[arg-type]
-        yield context.new_page()
-        browser.close()
+    context = new_context()
+    context.add_cookies(cookies)  # type: ignore[arg-type]
+    return context.new_page()
 
 
 def test_its_docs_work_within_the_policy(web: Web, page: Page) -> None:
