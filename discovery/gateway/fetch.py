@@ -88,6 +88,7 @@ def fetch(
     for hop in range(max_redirects + 1):
         destination = check_target(target, watch=watch, resolve=network.resolve, exceptions=exceptions, hop=hop)
         try:
+            watch.check()  # a literal address was judged without waiting, and so without asking
             response = _request(destination, accept=accept, max_bytes=max_bytes, watch=watch, network=network)
         except FetchError as failure:
             failure.name_host(target.host)
