@@ -14,6 +14,8 @@ _GENDERS = re.compile(
     r"\s*(?:[(\[](?:[mfwdxhn](?:\s*[/|,*]\s*[mfwdxhn])+|all genders?|gn)[)\]]|(?<=\s)[mfw]/[mfw]/[dx]\b)\*?",
     re.IGNORECASE,
 )
+# Pictures and what belongs to them: hardly a font prints them, and no letter wants them.
+_PICTURES = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f]+")
 _NOUN_START = re.compile(
     r"^(?:(?:strong|solid|deep|proven|hands-on|extensive|good|excellent|practical|professional|working|production|"
     r"in-depth|demonstrated|prior|relevant|significant)\s+){0,2}"
@@ -44,14 +46,18 @@ def phrase_requirement(requirement: Requirement, *, description: str, shown: Col
 
 
 def clean_title(title: str) -> str:
-    """The role as a letter names it: without "(m/f/d)"; "" where it is a placeholder or more than a name."""
-    text = clean_text(_GENDERS.sub("", title)).rstrip(" :,;–—-")
+    """The role as a letter names it: without "(m/f/d)" or emoji; "" where it is a placeholder or more than a name."""
+    text = _clean_name(_GENDERS.sub("", title)).rstrip(" :,;–—-")
     return text if is_name(text) and not find_suspects(text) else ""
 
 
 def clean_company(company: str) -> str:
-    text = clean_text(company)
+    text = _clean_name(company)
     return text if is_known(text) and is_name(text) and not find_suspects(text) else ""
+
+
+def _clean_name(text: str) -> str:
+    return clean_text(_PICTURES.sub(" ", text))
 
 
 def _read_phrase(text: str, description: str) -> str:

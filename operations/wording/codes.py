@@ -87,7 +87,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "BROWSER_GONE": Reason("the browser stopped while printing", _WAIT),
     "TIMEOUT": Reason("printing took too long", _WAIT),
     "CHROMIUM_MISSING": Reason("Chromium is not installed", "Install it, or set CHROMIUM_PATH."),
-    "FONT_MISSING": Reason("a font is missing", "Install fonts-noto-cjk, then try again."),
+    "FONT_MISSING": Reason("a font is missing", "Install fonts-noto-core and fonts-noto-cjk, then try again."),
     "TOO_LONG": Reason("the document is too long", "Shorten the profile's longest entries, then try again."),
     "TEXT_LAYER": Reason("the printed text cannot be read back", "Try again; the technical details name the cause."),
     "ARTIFACT_WRITE_FAILED": Reason("the file could not be saved", "Check the free space on this computer."),

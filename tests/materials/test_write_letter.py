@@ -350,6 +350,10 @@ def test_titles_lose_what_no_letter_repeats() -> None:
     assert clean_title("Software Engineer I (Remote)") == "Software Engineer I (Remote)"
     assert clean_title("C# Developer (Remote)") == "C# Developer (Remote)"
     assert clean_company(" Fish &\nChips ") == "Fish & Chips"
+    assert clean_title("🚀👩‍💻 Senior Backend Engineer 🔥") == "Senior Backend Engineer"
+    assert clean_title("❤️ Engineer – ⭐") == "Engineer"
+    assert clean_company("🦄 Corp™ 🇩🇪") == "Corp™"
+    assert clean_company("🦄") == ""
 
 
 def test_sentences_end_where_people_end_them() -> None:
