@@ -66,7 +66,7 @@ def answer_artifact(artifact_id: UUID) -> HttpResponse:
     try:
         data = get_artifact_files().read(row.sha256)
     except ArtifactError:
-        raise NotFound("The file of this document is missing or damaged. Run the pdf stage again.") from None
+        raise NotFound("The file of this document is missing or damaged. Retry its pdf stage.") from None
     response = HttpResponse(data, content_type="application/pdf")
     response["Content-Disposition"] = f'inline; filename="{FILE_NAMES.get(row.kind, "document.pdf")}"'
     response["ETag"] = f'"{row.sha256}"'

@@ -45,7 +45,7 @@ RENDER_MESSAGES: Final = {
     RenderCode.BROWSER_GONE: "The browser stopped while it printed the document.",
     RenderCode.TIMEOUT: "The browser did not print the document in time.",
     RenderCode.CHROMIUM_MISSING: "No Chromium was found. Install it, or set CHROMIUM_PATH.",
-    RenderCode.FONT_MISSING: "No installed font has all the document's characters. Install fonts-noto-core and fonts-noto-cjk.",
+    RenderCode.FONT_MISSING: "No font has all its characters. Install fonts-noto-core and fonts-noto-cjk.",
     RenderCode.TOO_LONG: "The document needs more pages than it may have.",
     RenderCode.TEXT_LAYER: "The printed text is not what a machine would read; the document was refused.",
 }

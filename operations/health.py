@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobctrl.home import HomeUnusable
 from operations import queries
 from operations.backup.finding import find_newest_backup
-from operations.checkup import Finding, fail, health_check, ok, warn
+from operations.checkup import Finding, advise_on_failure, describe_failure, fail, health_check, ok, warn
 from operations.errors import OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
 from operations.folding.engine import list_flagged_apps
@@ -50,8 +50,8 @@ def check_database() -> Finding:
     try:
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    except DatabaseError:
-        return fail("the database does not answer", "Check DATABASE_URL and that its server is running.")
+    except DatabaseError as error:
+        return fail(describe_failure(error), advise_on_failure(error))
     if pending:
         return fail(f"{len(pending)} migrations are not applied", "Run: manage.py migrate")
     missing = list_missing_guards()
