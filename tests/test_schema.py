@@ -4,12 +4,15 @@ A bounded run of schemathesis with a fixed seed; ``SCHEMATHESIS_EXAMPLES=500`` m
 """
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
 from django.core.management import call_command
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as limits
@@ -70,6 +73,16 @@ SCHEMA = load_schema()
 OPERATIONS = {
     found.ok().label: found.ok() for found in SCHEMA.get_all_operations() if not found.ok().label.endswith(STREAM)
 }
+
+
+@pytest.fixture(autouse=True)
+def one_connection() -> Iterator[None]:
+    """The application is called in process: it must not close the connection that holds the test's transaction."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture

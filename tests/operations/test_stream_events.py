@@ -69,10 +69,11 @@ def test_it_resumes_after_the_last_id_and_goes_on_live(site: Site) -> None:
 
 
 def test_it_resumes_in_the_middle_of_a_transaction_that_is_being_written(site: Site) -> None:
-    site.writer.begin("append", count=30, each=10, pause=0.005)
-    seen: list[int] = []
+    site.writer.append(1)
     client = site.connect().wait_for_opening()
     start = client.frames[0].id
+    site.writer.begin("append", count=30, each=10, pause=0.005)
+    seen: list[int] = []
     while len(seen) < 200:
         client.wait(lambda now: len(now.ids) >= 7, what="some events")
         seen += client.ids[:7]  # leaves amid the ten of one transaction
