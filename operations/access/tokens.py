@@ -32,7 +32,13 @@ def create_token(user: User, *, label: str, now: datetime) -> tuple[ApiToken, st
 
 def revoke_token(token_id: int, *, user: User, now: datetime) -> bool:
     """End a token of this user at once; ``False`` where there is no such one or it was revoked before."""
-    return ApiToken.objects.filter(pk=token_id, user_id=user.pk, revoked_at__isnull=True).update(revoked_at=now) == 1
+    rows = ApiToken.objects.filter(pk=token_id, user_id=user.pk, revoked_at__isnull=True)
+    if rows.update(revoked_at=now) != 1:
+        return False
+    from operations.streaming.channel_manager import close_streams
+
+    close_streams(user.pk)
+    return True
 
 
 def list_tokens(user: User) -> Sequence[ApiToken]:

@@ -16,6 +16,7 @@ from operations.access.accounts import OPERATOR, can_use_password, ensure_operat
 from operations.access.links import consume_link
 from operations.access.middleware import choose_local_path
 from operations.access.throttle import forgive, reserve_attempt
+from operations.streaming.channel_manager import close_streams
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 LINK_GONE = "This link was used before or is older than ten minutes. Make a new one with: manage.py sign_in_link"
@@ -42,7 +43,9 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    user_id = request.user.pk
     logout(request)
+    close_streams(user_id)  # another session of theirs connects again by itself
     messages.success(request, "You are signed out.")
     return redirect("operations:sign-in")
 
