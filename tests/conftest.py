@@ -11,12 +11,19 @@ os.environ.setdefault("JOBCTRL_HOME", tempfile.mkdtemp(prefix="jobctrl-tests-"))
 os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Several test processes share out whole files, and the browser's tests as one: they share a running product."""
-    for item in items:
-        group = "browser" if item.path.parent.name == "browser" else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
+    """Several test processes share out whole files, and the browser's tests as one: they share a running product.
+
+    The long ones, with processes of their own, go first, so that none is left to one process at the end.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("worker") is None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    group = "browser" if item.path.parent.name == "browser" else item.path.name
+    item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session", autouse=True)
