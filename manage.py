@@ -14,6 +14,8 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except HomeUnusable as error:  # the settings read the secret key from the home
         sys.exit(f"CommandError: {error}")
     except DatabaseError as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from operations import queries
 from operations.contracts import ExecutionRef
+from operations.processes.interrupts import raise_if_asked
 from operations.stage_engine.counters import read_counters
 
 POLL_SECONDS = 0.25
@@ -31,6 +32,7 @@ def follow_run(run_id: str, *, show: Callable[[str], None], timeout_seconds: flo
         if time.monotonic() > deadline:
             raise TimeoutError(f"run {run_id} has not ended within {timeout_seconds:.0f} s; it goes on by itself")
         show(describe_counts(read_counters()))
+        raise_if_asked()
         time.sleep(POLL_SECONDS)
 
 
@@ -41,6 +43,7 @@ def follow_discovery(ref: ExecutionRef, *, show: Callable[[str], None], timeout_
     planned = queries.list_preparations(ref)
     while (still_open := queries.count_open_runs(planned)) and time.monotonic() < deadline:
         show(f"{len(planned) - still_open} of {len(planned)} jobs prepared")
+        raise_if_asked()
         time.sleep(POLL_SECONDS)
     return RunEnd(end.status, end.error_code, end.result, still_open)
 

@@ -10,6 +10,7 @@ from typing import Self
 
 from jobctrl.home import Home
 from operations.processes.children import Child, Part, RestartPolicy, decide_restart
+from operations.processes.interrupts import wait_for
 from operations.processes.log_files import LogFollower, read_log_tail, rotate_log
 
 TICK_SECONDS = 0.1
@@ -71,7 +72,7 @@ class Supervisor:
             rotate_log(watched.child.log)
         try:
             self._thread.start()
-            self._settled.wait()
+            wait_for(self._settled)
         except BaseException:
             self.stop()
             raise
@@ -95,7 +96,7 @@ class Supervisor:
         Raises:
             SupervisorError: a part kept dying; the others were stopped.
         """
-        self._finished.wait()
+        wait_for(self._finished)
         if self._failure is not None:
             raise self._failure
 

@@ -76,7 +76,10 @@ def test_up_starts_a_killed_worker_again_and_the_preparations_go_on(workspace: W
             assert workspace.wait_for_run(run_id) == "succeeded"
         finally:
             up.send_signal(signal.SIGTERM)
-            output, _ = up.communicate(timeout=60)
+            try:
+                output, _ = up.communicate(timeout=60)
+            finally:
+                up.kill()
     assert "worker: ended with exit code -9; starting it again" in output
     assert workspace.count_events("JobScored") > scored
     assert workspace.count("worker_runtime_heartbeats") == 2

@@ -1,6 +1,5 @@
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from jobctrl.home import HomeUnusable
 from jobctrl.terminal import Terminal
 from operations.errors import OperationsError
+from operations.processes.interrupts import stop_on_signals
 
 if TYPE_CHECKING:
     pass
@@ -37,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["in_workspace"] is None:
             sys.exit(run_apart(options["home"], sys.argv[2:]))
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        stop_on_signals()
         try:
             summary = self.run(options)
         except KeyboardInterrupt:

@@ -1,12 +1,12 @@
 """``manage.py up``: the product on this machine, in the foreground."""
 
-import signal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from jobctrl.home import HomeUnusable
 from operations.errors import OperationsError
+from operations.processes.interrupts import stop_on_signals
 from operations.processes.ports import PortTaken
 from operations.processes.product import run_product
 from operations.processes.supervisor import SupervisorError
@@ -24,8 +24,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.default_int_handler)
+        stop_on_signals()
         try:
             with run_product(announce=self._print_line, verbose=options["verbosity"] >= 2) as product:
                 self._print_line("Everything is running. Ctrl-C stops it.")
