@@ -111,7 +111,9 @@ def start_workflow(request: StartRequest, *, idempotency_key: str = "", asked: s
         return started
     if receipt.asked_hash != _hash(asked):
         raise KeyReused  # of two sent at once, the other was first
-    return Started(receipt.workflow_id, receipt.run_id, existing=True)
+    # The one that started the run need not be the one that wrote the receipt.
+    existing = started.existing or started.run_id != receipt.run_id
+    return Started(receipt.workflow_id, receipt.run_id, existing=existing)
 
 
 def _hash(text: str) -> str:

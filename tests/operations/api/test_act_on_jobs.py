@@ -1,6 +1,7 @@
 """What starts, stops and resets work over the API: ids, guards, keys, and a runtime that is gone."""
 
 import json
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,6 +15,7 @@ from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.models import JobEventRow, JobStageState, StartReceipt, WorkflowRunProjection
 from operations.processes.ports import choose_free_port
+from operations.services import starts
 from operations.temporal import call_temporal
 from tests.operations.api.conftest import Script, note_worker
 from tests.operations.api.test_answer_requests import read_error
@@ -193,12 +195,35 @@ def test_two_clicks_at_once_start_one_run(
     found = [answer.result() for answer in answers]
     assert [answer.status_code for answer in found] == [202] * 4, [answer.content for answer in found]
     assert len({answer.json()["runId"] for answer in found}) == 1
+    assert sorted(answer.json()["existing"] for answer in found) == [False, True, True, True]
     assert WorkflowRunProjection.objects.filter(workflow_id=found[0].json()["workflowId"]).count() == 1
     assert StartReceipt.objects.count() == 1
 
 
 def _copy(script: Script) -> Script:
     return Script(raise_request_exception=False, headers={"Authorization": script.defaults["HTTP_AUTHORIZATION"]})
+
+
+def test_whoever_started_the_run_says_so_where_another_wrote_the_receipt(
+    cast: Cast, ready: TemporalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_workflows = starts.start_workflows
+    attached: list[starts.Started] = []
+
+    def start() -> starts.Started:
+        return starts.start_pipeline("score", profile_version=1, job_ids=[cast.backend], idempotency_key="of-a-form")
+
+    def start_and_be_overtaken(requests: Sequence[starts.StartRequest]) -> list[starts.Started]:
+        started = start_workflows(requests)
+        monkeypatch.setattr(starts, "start_workflows", start_workflows)
+        attached.append(start())
+        return started
+
+    monkeypatch.setattr(starts, "start_workflows", start_and_be_overtaken)
+    first = start()
+
+    assert attached == [starts.Started(first.workflow_id, first.run_id, existing=True)]
+    assert not first.existing
 
 
 def test_a_second_discovery_attaches_to_the_first(script: Script, ready: TemporalServer) -> None:

@@ -41,8 +41,8 @@ def stage_rows(stage: str, state: str) -> Sample:
     return "jobctrl_stage_rows", (("stage", stage), ("state", state))
 
 
-def test_it_answers_a_token_or_a_session_and_nobody_else(script: Script, browser: Client, client: Client) -> None:
-    assert read(script).keys() == read(browser).keys()
+def test_it_answers_a_token_or_a_session_and_nobody_else(script: Script, visitor: Client, client: Client) -> None:
+    assert read(script).keys() == read(visitor).keys()
     assert client.get("/v1/metrics").status_code == 401
 
 
