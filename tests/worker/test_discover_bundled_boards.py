@@ -1,6 +1,5 @@
 """The main job from the bundled boards to the documents: asked for twice at once, and again afterwards."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -54,15 +53,21 @@ def test_it_takes_every_posting_to_its_documents_and_a_second_run_adds_nothing(w
     workspace.assert_nothing_twice()
 
 
+START_TWICE = """
+from concurrent.futures import ThreadPoolExecutor
+from discovery.services.starts import start_discovery
+with ThreadPoolExecutor(2) as threads:
+    for started in threads.map(lambda _: start_discovery(), range(2)):
+        print(started.workflow_id, started.run_id, started.existing)
+"""
+
+
 def start_twice_at_once(workspace: Workspace) -> str:
-    """Two commands in two processes get one run, and one of them is told that it was there already."""
-    starts = [workspace.spawn_manage("run_stage", "discover", "--json") for _ in range(2)]
-    outputs = [start.communicate(timeout=60)[0] for start in starts]
-    assert [start.returncode for start in starts] == [0, 0]
-    bodies = [json.loads(output) for output in outputs]
-    assert len({(body["workflowId"], body["runId"]) for body in bodies}) == 1
-    assert sorted(body["existing"] for body in bodies) == [False, True]
-    run_id = str(bodies[0]["runId"])
+    """Two requests get one run, and one of them is told that it was there already."""
+    answers = [line.split() for line in workspace.run_python(START_TWICE).splitlines()]
+    assert len({(workflow_id, run_id) for workflow_id, run_id, _ in answers}) == 1
+    assert sorted(existing for *_, existing in answers) == ["False", "True"]
+    run_id = answers[0][1]
     started = [
         payload["phase"] for _, payload in workspace.list_events("WorkflowStarted") if payload["runId"] == run_id
     ]
