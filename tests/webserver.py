@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import randrange
 from typing import Any
 
 import httpx
 
 from operations.processes.children import build_tied_argv
-from operations.processes.ports import LOOPBACK, choose_free_port
+from operations.processes.ports import LOOPBACK, is_port_free
 from operations.processes.web_server import WebAddress, build_web_argv, is_web_serving
 from tests.postgres import own_database
 from tests.processes import wait_until
@@ -73,7 +74,7 @@ class Web:
 def running_web(home: Path, **changes: str) -> Iterator[Web]:
     """``changes`` are added to its environment."""
     with own_database(os.environ.get("DATABASE_URL", "")) as database:
-        address = WebAddress(LOOPBACK, choose_free_port())
+        address = WebAddress(LOOPBACK, choose_quiet_port())
         environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "jobctrl.settings",
@@ -106,6 +107,12 @@ def running_web(home: Path, **changes: str) -> Iterator[Web]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def choose_quiet_port() -> int:
+    """A free port below those that the system hands out by itself, so that no other test's connection takes it before
+    the web process has started."""
+    return next(port for port in iter(lambda: randrange(20_000, 30_000), None) if is_port_free(port))
 
 
 def run_program(program: str, *, environment: dict[str, str]) -> Any:
