@@ -1,7 +1,6 @@
 """Exceptions from the site's content security policy, for the few views that need one."""
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from csp.decorators import csp_update
@@ -15,16 +14,3 @@ def allow_docs_page(view: View) -> View:
     allowed: Any = csp_update({"img-src": ["'self'", "data:"]})
     allow: View = allowed(view)
     return allow
-
-
-def allow_framing(view: View) -> View:
-    """For a document that one of our own pages shows in a frame."""
-
-    @wraps(view)
-    def show(*args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = view(*args, **kwargs)
-        setattr(response, "_csp_replace", {"frame-ancestors": ["'self'"]})  # noqa: B010 - as django-csp's decorators do
-        response.headers["X-Frame-Options"] = "SAMEORIGIN"
-        return response
-
-    return show
