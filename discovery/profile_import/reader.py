@@ -149,7 +149,8 @@ def _list_credentials(file: "ResumeFile") -> list[Credential]:
 
 
 def _list_bullets(texts: Sequence[str]) -> tuple[Bullet, ...]:
-    return tuple(Bullet("", text) for text in _drop_blanks(texts))
+    """Without repetitions, so that two entries that differ in nothing else are seen to be one."""
+    return tuple(Bullet("", text) for text in dict.fromkeys(_drop_blanks(texts)))
 
 
 def _drop_blanks(texts: Iterable[str]) -> tuple[str, ...]:

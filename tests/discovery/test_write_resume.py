@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discovery.contracts import ProfileDocument
@@ -69,7 +69,11 @@ def read(resume: object) -> ProfileDocument:
     return read_profile(json.dumps(resume, ensure_ascii=False))
 
 
+TWICE = {"name": "Acme", "startDate": "1999"}
+
+
 @settings(max_examples=60, deadline=None)
+@example({"basics": {"name": "A"}, "work": [{**TWICE, "highlights": ["Led"]}, {**TWICE, "highlights": ["Led", "Led"]}]})
 @given(resumes)
 def test_it_writes_what_reads_back_as_the_same_document(resume: dict[str, Any]) -> None:
     document = read(resume)
