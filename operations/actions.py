@@ -78,7 +78,7 @@ def cancel(request: ActionRequest) -> ActionResult:
             refused[job_id] = "not_cancelable"
             continue
         for run in open_runs:
-            cancel_run(run.run_id)
+            cancel_run(run.run_id, requester=request.actor)
         done.append(job_id)
     return ActionResult(done, refused)
 

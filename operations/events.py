@@ -3,7 +3,9 @@
 from datetime import datetime
 from uuid import UUID
 
-from operations.eventlog.registry import Event, JobEvent, event
+from operations.eventlog.registry import Event, JobEvent, Payload, event, upcaster
+
+REQUESTER_LIMIT = 200
 
 
 @event("StageStarted")
@@ -208,11 +210,20 @@ class WorkflowTerminated(Event):
     provisional: bool = False
 
 
-@event("WorkflowCancellationRequested")
+@event("WorkflowCancellationRequested", version=2)
 class WorkflowCancellationRequested(Event):
+    """``requester`` is a name of at most ``REQUESTER_LIMIT`` characters, "" where nobody knows who asked."""
+
     workflow_id: str
     run_id: str
     evidence: str  # request_intent | temporal_history | recovered_temporal_history
+    requester: str = ""
+
+
+@upcaster("WorkflowCancellationRequested", from_version=1)
+def add_unknown_requester(payload: Payload) -> Payload:
+    """The first version did not say who asked."""
+    return {**payload, "requester": ""}
 
 
 @event("SettingsChanged")

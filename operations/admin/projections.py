@@ -98,12 +98,12 @@ class RunAdmin(TableAdmin):
             consequence="Each is asked to stop at its next safe point. Finished stages keep their results.",
         )  # fmt: skip
         if page is None:
-            say_outcomes(request, runs, lambda run: _cancel(run.run_id), done="Asked to stop")
+            say_outcomes(request, runs, lambda run: _cancel(run.run_id, request), done="Asked to stop")
         return page
 
 
-def _cancel(run_id: str) -> str:
-    cancel_run(run_id)
+def _cancel(run_id: str, request: HttpRequest) -> str:
+    cancel_run(run_id, requester=request.user.get_username())
     return ""
 
 

@@ -85,6 +85,6 @@ class CancelRun(Operation):
         tags=["runs"],
     )
     def post(self, request: Request, run_id: str) -> Response:
-        run = cancel_run(run_id)
+        run = cancel_run(run_id, requester=self.read_actor(request))
         body = {"runId": run.run_id, "workflowId": run.workflow_id, "firstExecutionRunId": run.run_id}
         return Response(body, status=202)

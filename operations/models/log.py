@@ -2,6 +2,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Q
 
+from operations.eventlog.registry import Payload, raise_to_current
 from operations.models.base import TenantModel
 
 
@@ -40,6 +41,10 @@ class JobEventRow(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.event_type} #{self.pk}"
+
+    def read_payload(self) -> Payload:
+        """At the newest version of its type, as folds and the stream see it; ``payload`` is what was stored."""
+        return raise_to_current(self.event_type, self.version, self.payload)
 
 
 class ProjectionWatermark(models.Model):

@@ -23,8 +23,9 @@ class RunUnknown(OperationsError):
     code = "not_found"
 
 
-def cancel_run(run_id: str) -> queries.RunRow:
+def cancel_run(run_id: str, *, requester: str = "") -> queries.RunRow:
     """Request cancellation of one exact run. Cooperative and asynchronous: the run ends by itself.
+    ``requester`` is the name that the audit keeps.
 
     Raises ``RunUnknown``, ``NotCancelable``, or ``WorkerUnavailable`` where Temporal cannot be asked.
     """
@@ -48,5 +49,5 @@ def cancel_run(run_id: str) -> queries.RunRow:
 
     if not call_temporal(request):
         raise NotCancelable("Temporal knows this run no more or has ended it; its record is brought up to date soon.")
-    record_cancel_intent(workflow_id, run_id)
+    record_cancel_intent(workflow_id, run_id, requester=requester)
     return run

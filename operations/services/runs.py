@@ -9,6 +9,7 @@ from operations.ended_runs import make_end_key
 from operations.eventlog import append
 from operations.eventlog.registry import Event
 from operations.events import (
+    REQUESTER_LIMIT,
     WorkflowCanceled,
     WorkflowCancellationRequested,
     WorkflowCompleted,
@@ -116,10 +117,15 @@ def record_recovered(run_id: str, workflow_id: str, workflow_type: str, *, episo
     return logged is not None
 
 
-def record_cancel_intent(workflow_id: str, run_id: str) -> None:
-    """After Temporal accepted a cancellation."""
+def record_cancel_intent(workflow_id: str, run_id: str, *, requester: str = "") -> None:
+    """After Temporal accepted a cancellation; the first request of a run is the one that is kept."""
     with writer():
         append(
-            WorkflowCancellationRequested(workflow_id=workflow_id, run_id=run_id, evidence="request_intent"),
+            WorkflowCancellationRequested(
+                workflow_id=workflow_id,
+                run_id=run_id,
+                evidence="request_intent",
+                requester=requester[:REQUESTER_LIMIT],
+            ),
             key=f"run:{run_id}:cancel:request_intent",
         )

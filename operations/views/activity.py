@@ -42,7 +42,7 @@ def show_activity(request: HttpRequest) -> HttpResponse:
         "rows": [
             {
                 "row": row,
-                "says": describe_event(row.event_type, row.payload),
+                "says": describe_event(row.event_type, row.read_payload()),
                 "job_id": jobs.get(row.id),
                 "title": titles.get(jobs[row.id], "") if row.id in jobs else "",
             }
@@ -80,7 +80,7 @@ def show_event(request: HttpRequest, event_id: int) -> HttpResponse:
         raise Http404
     context = {
         "row": row,
-        "says": describe_event(row.event_type, row.payload),
+        "says": describe_event(row.event_type, row.read_payload()),
         "payload": [(name, show_value(value)) for name, value in sorted(row.payload.items())],
         "title": queries.map_job_titles([row.job_id]).get(row.job_id, "") if row.job_id else "",
     }

@@ -83,7 +83,7 @@ def build_job(job: Any) -> dict[str, Any]:
         "panels": read_panels(job.job_id),
         "runs": list_runs(RunFilter(job_id=job.job_id), limit=10).rows,
         "events": [
-            {"row": row, "says": describe_event(row.event_type, row.payload)}
+            {"row": row, "says": describe_event(row.event_type, row.read_payload())}
             for row in list_events(EventFilter(job_id=job.job_id), limit=SHOWN_EVENTS).rows
         ],
     }

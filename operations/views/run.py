@@ -57,7 +57,9 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         "took": measure(run),
         "steps": describe_steps(queries.list_step_rows(ref), is_over=run.status not in queries.OPEN_STATES),
         "plans": plans,
-        "events": [{"row": row, "says": describe_event(row.event_type, row.payload)} for row in reversed(events)],
+        "events": [
+            {"row": row, "says": describe_event(row.event_type, row.read_payload())} for row in reversed(events)
+        ],
         "is_cut": len(events) == SHOWN_EVENTS,
         "summary": describe_facts(run.summary_json),
         "result": describe_facts(run.result_json),
@@ -96,7 +98,7 @@ def stop_run(request: HttpRequest, run_id: str) -> HttpResponse:
     if page is not None:
         return page
     try:
-        cancel_run(run_id)
+        cancel_run(run_id, requester=request.user.get_username())
     except OperationsError as error:
         messages.error(request, error.message)
     else:

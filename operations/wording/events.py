@@ -83,7 +83,9 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
     "WorkflowCanceled": lambda b: f"{_run(b)} canceled",
     "WorkflowTimedOut": lambda b: f"{_run(b)} ran out of time",
     "WorkflowTerminated": lambda b: f"{_run(b)} was stopped from outside",
-    "WorkflowCancellationRequested": lambda b: "Cancellation was asked for",
+    "WorkflowCancellationRequested": lambda b: (
+        "Cancellation was asked for" + (f" by {b['requester']}" if b.get("requester") else "")
+    ),
     "WorkspaceRestored": lambda b: f"The workspace was restored from the backup of {str(b['madeAt'])[:10]}",
     "SettingsChanged": lambda b: f"Settings changed by {b['actor']}: {', '.join(b['keys'])}",
     "SourceRegistryEntryCreated": lambda b: f"Source {b['sourceId']} was added",
