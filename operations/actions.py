@@ -1,4 +1,4 @@
-"""The engine's own job actions: run, retry, reset and cancel a stage; and the last of the first steps."""
+"""The engine's own job actions: run, retry, reset, release and cancel a stage; and the last of the first steps."""
 
 from uuid import UUID
 
@@ -8,6 +8,7 @@ from operations.first_steps import first_step
 from operations.job_actions import ActionRefused, ActionRequest, ActionResult, job_action
 from operations.listing.runs import RunFilter, list_runs
 from operations.services.cancellation import cancel_run
+from operations.services.releasing import release_stages
 from operations.services.stages import ResetReport, list_unfit_jobs, reset_stages
 from operations.services.starts import check_worker_ready, describe_asked, find_receipt
 from operations.starters import StartOrder, get_profile_version, start_stage
@@ -41,6 +42,19 @@ def reset_stage(request: ActionRequest) -> ActionResult:
     """A local change of the rows: it cancels nothing and starts nothing."""
     report = reset_stages(read_stage(request), request.job_ids)
     return ActionResult(report.reset, report.refused)
+
+
+@job_action(
+    "release-stage",
+    label="Release stage",
+    needs_stage=True,
+    consequence="It goes back to pending and may be done again. Should its run come back, what that still writes is "
+    "refused. Accepted documents and scores are kept.",
+)
+def release_stage(request: ActionRequest) -> ActionResult:
+    """Only where the run that holds it cannot be found; starts nothing."""
+    report = release_stages(read_stage(request), request.job_ids, actor=request.actor)
+    return ActionResult(report.released, report.refused)
 
 
 @job_action("retry-stage", label="Retry stage", needs_stage=True)

@@ -14,7 +14,7 @@ from operations.admin.changelist import IndexedFilter
 from operations.admin.log import ORCHESTRATION
 from operations.admin.tables import TableAdmin
 from operations.admin.ways import ID, NUMBER, TEXT, Way, job_way
-from operations.job_actions import find_action
+from operations.job_actions import JobAction, find_action
 from operations.models import DiscoveryExecutionJob, JobStageState, StageCounter
 
 
@@ -45,22 +45,38 @@ class StageStateAdmin(TableAdmin):
     pointers = {"job_id": "job_id", "owner_run_id": "run_id"}
     list_display = ("id", "stage", "state", "error_code", "updated_at", "job_id", "owner_run_id", "attempts")
     list_filter = (StandingFilter,)
-    actions = ("reset_stage",)
+    actions = ("reset_stage", "release_stage")
 
     @row_action("Reset the chosen stages to be done again")
     def reset_stage(self, request: HttpRequest, queryset: Any) -> TemplateResponse | None:
+        action = get_action("reset-stage")
+        consequence = (
+            f"They go back to pending with no attempts counted. {action.consequence} What is running now is left alone."
+        )
+        return self._perform(request, queryset, action, title="Reset these stages?", consequence=consequence)
+
+    @row_action("Release the chosen stages from runs that cannot be found")
+    def release_stage(self, request: HttpRequest, queryset: Any) -> TemplateResponse | None:
+        action = get_action("release-stage")
+        consequence = f"{action.consequence} A stage whose run is still at work is left alone."
+        return self._perform(request, queryset, action, title="Release these stages?", consequence=consequence)
+
+    def _perform(
+        self, request: HttpRequest, queryset: Any, action: JobAction, *, title: str, consequence: str
+    ) -> TemplateResponse | None:
         rows = take_selected(request, queryset)
-        action = find_action("reset-stage")
-        assert action is not None
-        page = ask_once(
-            self, request, rows, title="Reset these stages?", label="Reset",
-            consequence=f"They go back to pending with no attempts counted. {action.consequence} "
-            "What is running now is left alone.",
-        )  # fmt: skip
+        label = action.label.split()[0]
+        page = ask_once(self, request, rows, title=title, label=label, consequence=consequence)
         if page is None:
             for stage, job_ids in _group_by_stage(rows).items():
                 perform_on_jobs(request, action, job_ids, options={"stage": stage})
         return page
+
+
+def get_action(name: str) -> JobAction:
+    action = find_action(name)
+    assert action is not None
+    return action
 
 
 def _group_by_stage(rows: Iterable[JobStageState]) -> dict[str, list[UUID]]:

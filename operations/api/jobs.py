@@ -37,6 +37,8 @@ EXPORTED = ("job_id", "title", "company", "location", "work_mode", "salary", "fi
 GUARDS = {
     "ACTIVE_WORK": ("active_work", "This stage is being worked on. Cancel its run first, or wait until it has ended."),
     "not_cancelable": ("not_cancelable", "Nothing is running for this job."),
+    "RUN_OPEN": ("active_work", "The run that holds this stage is still at work. Cancel it, or wait for its end."),
+    "NOT_HELD": ("not_eligible", "No run holds this stage, so there is nothing to release."),
     "NO_SUCH_ROW": ("not_eligible", "This job has no such stage yet. Run the stage before it first."),
     "JOB_DELETED": ("not_eligible", "This job was deleted. Restore it first."),
 }

@@ -13,7 +13,8 @@ from operations.folding.rebuild import ProjectionReport, RebuildOvertaken, rebui
 PROJECTIONS_REBUILT = "ProjectionsRebuilt"
 PROJECTIONS_CAUGHT_UP = "ProjectionsCaughtUp"
 API_TOKEN_REVOKED = "ApiTokenRevoked"
-MARKERS = (API_TOKEN_REVOKED, PROJECTIONS_CAUGHT_UP, PROJECTIONS_REBUILT)
+STAGE_RELEASED = "StageReleased"
+MARKERS = (API_TOKEN_REVOKED, PROJECTIONS_CAUGHT_UP, PROJECTIONS_REBUILT, STAGE_RELEASED)
 
 
 class RebuildRefused(OperationsError):

@@ -15,6 +15,7 @@ from operations.stage_engine.rows import RowMove, enroll_jobs, move_rows, plan_r
 __all__ = [
     "ResetReport",
     "enroll_jobs",
+    "find_rows",
     "hold_dependents",
     "list_unfit_jobs",
     "mark_stale",
@@ -41,7 +42,7 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
     moves: list[RowMove] = []
     with writer():
         wanted = list(dict.fromkeys(job_ids))
-        rows = _find_rows(stage, wanted)
+        rows = find_rows(stage, wanted)
         for job_id in wanted:
             row = rows.get(job_id)
             if row is None:
@@ -61,7 +62,7 @@ def list_unfit_jobs(stage: StageName, job_ids: Iterable[UUID]) -> dict[UUID, str
     """Jobs on which a run of this stage would find nothing to do now, each with a bounded code. Pdf has no row until
     it is claimed."""
     wanted = list(dict.fromkeys(job_ids))
-    rows = _find_rows(stage, wanted)
+    rows = find_rows(stage, wanted)
     deleted = _find_deleted(wanted)
     found: dict[UUID, str] = {}
     for job_id in wanted:
@@ -90,7 +91,7 @@ def mark_stale(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str) -
     change; returns how many did. Joins the caller's ``writer()``.
     """
     with writer():
-        rows = _find_rows(stage, list(dict.fromkeys(job_ids)))
+        rows = find_rows(stage, list(dict.fromkeys(job_ids)))
         moves = [
             RowMove(
                 row,
@@ -112,7 +113,7 @@ def hold_dependents(job_id: UUID, stage: StageName, state: StageState, *, hold: 
         return 0 if row is None else settle_dependents(job_id, stage, state, hold=hold)
 
 
-def _find_rows(stage: StageName, job_ids: list[UUID]) -> dict[UUID, JobStageState]:
+def find_rows(stage: StageName, job_ids: list[UUID]) -> dict[UUID, JobStageState]:
     found: dict[UUID, JobStageState] = {}
     for start in range(0, len(job_ids), PAGE):
         part = job_ids[start : start + PAGE]

@@ -28,7 +28,7 @@ def succeed_row(row: JobStageState, stage: Stage, settlement: Settlement, *, reu
         finished_at=timezone.now(),
         retryable=True,
     )
-    _record_metric(row, stage, outcome="succeeded", duration_ms=duration, counts=settlement.counts)
+    record_ending(row, stage, outcome="succeeded", duration_ms=duration, counts=settlement.counts)
     settle_dependents(row.job_id, stage.name, StageState.SUCCEEDED, hold=settlement.hold)
 
 
@@ -54,7 +54,7 @@ def fail_row(row: JobStageState, stage: Stage, *, code: str, message: str, retry
         finished_at=timezone.now(),
         next_attempt_at=timezone.now() + compute_cooldown(row.attempts) if retryable else None,
     )
-    _record_metric(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
+    record_ending(row, stage, outcome="failed", duration_ms=duration, error=(code, message))
     settle_dependents(row.job_id, stage.name, StageState.FAILED)
 
 
@@ -79,26 +79,27 @@ def exhaust_row(row: JobStageState, *, code: str, message: str) -> None:
         retryable=False,
         finished_at=timezone.now(),
     )
-    _record_metric(row, stage, outcome="exhausted", duration_ms=duration, error=(code, message))
+    record_ending(row, stage, outcome="exhausted", duration_ms=duration, error=(code, message))
     settle_dependents(row.job_id, stage.name, StageState.EXHAUSTED)
 
 
-def _record_metric(
+def record_ending(
     row: JobStageState,
     stage: Stage,
     *,
     outcome: str,
-    duration_ms: int,
+    duration_ms: int | None = None,
     counts: dict[str, int] | None = None,
     error: tuple[str, str] = ("", ""),
 ) -> None:
+    """The metric of one claim's end; ``error`` is a code and our own sentence for it."""
     record_attempt(
         stage=row.stage,
         attempt_kind="stage",
         attempt=row.attempts,
         outcome=outcome,
         counts=counts or {},
-        duration_ms=duration_ms,
+        duration_ms=elapsed_ms(row.started_at) if duration_ms is None else duration_ms,
         error_class=error[0],
         error_message=error[1],
         run_id=row.owner_run_id,

@@ -25,7 +25,7 @@ from operations.stage_engine.declaration import (
     get_stage,
 )
 from operations.stage_engine.dependents import settle_dependents
-from operations.stage_engine.endings import exhaust_row, fail_row, succeed_row
+from operations.stage_engine.endings import exhaust_row, fail_row, record_ending, succeed_row
 from operations.stage_engine.rows import (
     block_row,
     cancel_row,
@@ -38,6 +38,7 @@ from operations.stage_engine.statements import find_stage_row
 from operations.stage_engine.states import CLAIMABLE
 
 OWNER_ENDED_MESSAGE = "The run that worked on this ended before it had a result."
+OWNER_LOST_MESSAGE = "The run that worked on this cannot be found; an operator released it."
 
 
 def claim_stage(
@@ -108,10 +109,10 @@ def _check_prerequisite(row: JobStageState) -> Refusal | None:
     return Refusal(row.state, f"WAITS_FOR_{before.upper()}")
 
 
-def _close_attempt(row: JobStageState, stage: Stage, *, code: str) -> None:
+def _close_attempt(row: JobStageState, stage: Stage, *, code: str, retryable: bool = False) -> None:
     """End in the stage's own records what a dead worker had begun, where its row is not worked on any more."""
     if row.state == StageState.RUNNING:
-        stage.record_failure(_read_claim(row), code=code, retryable=False)
+        stage.record_failure(_read_claim(row), code=code, retryable=retryable)
 
 
 def _read_claim(row: JobStageState) -> Claim:
@@ -219,6 +220,19 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
             stage.record_failure(_read_claim(row), code="OWNER_ENDED", retryable=True)
             fail_row(row, stage, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE, retryable=True)
     return len(owned)
+
+
+def release_row(row: JobStageState) -> None:
+    """Take a held row from an owner that cannot be found, inside ``writer()``: a result committed since its claim is
+    accepted, else the row waits again, its attempts kept and the old lease void."""
+    stage = get_stage(row.stage)
+    if row.state == StageState.RUNNING:
+        if stage.find_result_version(row.job_id) > row.baseline_version:
+            succeed_row(row, stage, stage.settle_found(row.job_id), reused=True)
+            return
+        _close_attempt(row, stage, code="OWNER_LOST", retryable=True)
+        record_ending(row, stage, outcome="released", error=("OWNER_LOST", OWNER_LOST_MESSAGE))
+    reset_row(row, reason_code="owner_recovered")
 
 
 def settle_canceled(claim: Claim) -> None:

@@ -51,6 +51,10 @@ _REASONS: Final[dict[str, Reason]] = {
     "LEASE_LOST": Reason("another attempt took over"),
     "RUN_ENDED": Reason("its run had ended already"),
     "CANCELED": Reason("its run was canceled", "Run this step again when you want it."),
+    "OWNER_LOST": Reason("the run that worked on it cannot be found", "Run this step again."),
+    "NOT_HELD": Reason("no run holds it", "Reload the page to see where it stands."),
+    "RUN_OPEN": Reason("its run is still at work", "Cancel that run, or wait until it has ended."),
+    "NO_SUCH_ROW": Reason("it has no such step yet", "Run the step before it first."),
     "OWNER_ENDED": Reason("its run ended before it was finished", "Try again."),
     "DONE": Reason("already done"),
     # reading a posting

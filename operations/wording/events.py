@@ -71,6 +71,7 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
     "StageSkipped": lambda b: f"{_stage(b)} skipped{_because(b)}",
     "StageCanceled": lambda b: f"{_stage(b)} canceled",
     "StageReset": lambda b: f"{_stage(b)} put back to be done",
+    "StageReleased": lambda b: f"{_stage(b)} was taken from a run that cannot be found, by {b['actor']}",
     "StageMarkedStale": lambda b: f"{_stage(b)} is out of date",
     "StageNeedsVerification": lambda b: f"{_stage(b)} waits for your check",
     "PipelineStepQueued": lambda b: f"{_kind(b)} is next",

@@ -26,7 +26,7 @@ from operations.models import (
     ProjectionWatermark,
     WorkflowRunProjection,
 )
-from operations.services.runs import record_started
+from operations.services.runs import record_not_found, record_started
 from operations.stage_engine import settle_failure
 from tests.operations.admin_pages import (
     act,
@@ -38,7 +38,7 @@ from tests.operations.admin_pages import (
     row_url,
     sign_in,
 )
-from tests.operations.cast import Cast, ScriptedStage, claim, get_row
+from tests.operations.cast import FIRST_RUN, Cast, ScriptedStage, claim, get_row
 from tests.operations.shadow import SECRET, ShadowApp
 
 SEARCHED = ("operations_pipelinestepprojection", "discovery_job", "discovery_sourceregistryentry")
@@ -224,6 +224,29 @@ def test_it_leaves_a_running_stage_alone(operator: Client, cast: Cast, stages: d
     done = act(operator, "operations_jobstagestate", "reset_stage", row.pk, confirmed="yes")
     assert "1 job left as before" in read_messages(done)[0]
     assert get_row(cast.sales, StageName.ENRICH).state == StageState.RUNNING
+
+
+def test_it_releases_a_stage_from_a_run_that_cannot_be_found_once_asked(
+    operator: Client, cast: Cast, stages: dict[StageName, ScriptedStage], assert_rebuild_matches: Rebuilt
+) -> None:
+    record_started(WorkflowStart(FIRST_RUN.workflow_id, FIRST_RUN.run_id, "JobPreparationWorkflow", {}))
+    claim(cast.sales, StageName.ENRICH)
+    row, table = get_row(cast.sales, StageName.ENRICH), "operations_jobstagestate"
+    asked = act(operator, table, "release_stage", row.pk)
+    assert "Release these stages?" in asked.content.decode()
+    refused = act(operator, table, "release_stage", row.pk, confirmed="yes")
+    assert read_messages(refused) == ["1 job left as before: its run is still at work."]
+    assert get_row(cast.sales, StageName.ENRICH).state == StageState.RUNNING
+
+    record_not_found(FIRST_RUN.run_id, FIRST_RUN.workflow_id, "JobPreparationWorkflow", episode=1)
+    done = act(operator, table, "release_stage", row.pk, confirmed="yes")
+    assert read_messages(done) == ["Release stage: 1 job."]
+    assert get_row(cast.sales, StageName.ENRICH).state == StageState.PENDING
+    audit = JobEventRow.objects.get(event_type="StageReleased")
+    assert (audit.job_id, audit.payload["actor"]) == (cast.sales, "operator")
+    again = act(operator, table, "release_stage", row.pk, confirmed="yes")
+    assert read_messages(again) == ["1 job left as before: no run holds it."]
+    assert_rebuild_matches()
 
 
 def test_a_run_that_has_ended_or_cannot_be_reached_is_not_canceled(
