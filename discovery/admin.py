@@ -21,6 +21,7 @@ from operations.admin.acting import ask_once, perform_on_jobs, row_action, say_o
 from operations.admin.tables import TableAdmin
 from operations.admin.ways import ID, NUMBER, TEXT, Way, job_way
 from operations.job_actions import find_action
+from operations.queries import find_run_row
 
 DISCOVERY = "Discovery"
 
@@ -130,7 +131,13 @@ class DiscoveryRunAdmin(TableAdmin):
     group, place = DISCOVERY, 30
     keys = ("run_id",)
     ways = (Way("run_id", "run_id", TEXT, ("run_id",), beginnings=("run_id",)),)
-    list_display = ("run_id", "status", "error_code", "progress_done", "progress_total", "started_at", "ended_at")
+    list_display = ("run_id", "standing", "error_code", "progress_done", "progress_total", "started_at", "ended_at")
+
+    @admin.display(description="status")
+    def standing(self, run: DiscoveryRun) -> str:
+        """Asks of the few that have not ended whether their workflow is still there."""
+        workflow = find_run_row(run.run_id) if run.ended_at is None else None
+        return "unknown: its run cannot be found" if workflow and workflow.provisional else run.status
 
 
 @admin.register(DiscoveryRunSource)

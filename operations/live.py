@@ -45,6 +45,8 @@ def name_workflow_regions(event: LoggedEvent) -> Iterable[str]:
     yield from name_run_regions(event)
     if event.job_id:
         yield f"job:{event.job_id}"
+    if event.payload.get("provisional") or event.payload.get("recovered"):
+        yield "jobs-list"  # what the run held is now shown as unknown, or is no longer
 
 
 @stale("SettingsChanged")

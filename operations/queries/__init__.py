@@ -28,7 +28,14 @@ from operations.queries.runs import (
     list_open_runs_of_job,
     list_unsettled_runs,
 )
-from operations.queries.stages import count_stage_states, find_stage_state, list_settled_by_run, list_stage_candidates
+from operations.queries.stages import (
+    count_lost_stages,
+    count_stage_states,
+    find_stage_state,
+    list_settled_by_run,
+    list_stage_candidates,
+    map_lost_stages,
+)
 from operations.queries.workers import find_fresh_worker
 
 __all__ = [
@@ -36,6 +43,7 @@ __all__ = [
     "OPEN_STATES",
     "OpenRun",
     "RunRow",
+    "count_lost_stages",
     "count_open_runs",
     "count_plans",
     "count_stage_states",
@@ -62,4 +70,5 @@ __all__ = [
     "list_unknown_jobs",
     "list_unsettled_runs",
     "map_job_titles",
+    "map_lost_stages",
 ]

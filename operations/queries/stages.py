@@ -1,5 +1,6 @@
 """Reads of the stage rows."""
 
+from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -7,9 +8,11 @@ from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageReport, StageState
-from operations.models import DiscoveryExecutionJob, JobListProjection, JobStageState
+from operations.models import DiscoveryExecutionJob, JobListProjection, JobStageState, WorkflowRunProjection
 from operations.stage_engine.states import CLAIMABLE
 
+HELD = (StageState.RUNNING, StageState.QUEUED)
+MOST_HELD = 2000
 MAY_BE_CLAIMED = Q(state__in=CLAIMABLE) & ~Q(state=StageState.FAILED, retryable=False)
 
 
@@ -72,3 +75,33 @@ def count_stage_states(ref: ExecutionRef) -> dict[str, dict[str, int]]:
     for row in rows.values("stage", "state").annotate(n=Count("id")).order_by():
         counts.setdefault(row["stage"], {})[row["state"]] = row["n"]
     return counts
+
+
+def map_lost_stages(job_ids: Sequence[UUID]) -> dict[UUID, frozenset[str]]:
+    """The held stages of a page's jobs whose run has only an assumed end: nobody knows whether they are worked on.
+
+    One statement: a few rows a job, and one look-up of a run for each held one.
+    """
+    rows = _filter_lost(JobStageState.objects.filter(job_id__in=list(job_ids), state__in=HELD))
+    found: dict[UUID, set[str]] = {}
+    for job_id, stage in rows.values_list("job_id", "stage"):
+        found.setdefault(job_id, set()).add(stage)
+    return {job_id: frozenset(stages) for job_id, stages in found.items()}
+
+
+def count_lost_stages(ref: ExecutionRef | None = None) -> dict[str, int]:
+    """How many held rows of each stage are lost so, of an execution's jobs or of all; reads the held rows only, at
+    most 2,000 of them."""
+    rows = JobStageState.objects.filter(tenant_id=settings.TENANT_ID, stage__in=list(StageName), state__in=HELD)
+    rows = _filter_lost(rows)
+    if ref is not None:
+        member = DiscoveryExecutionJob.objects.filter(
+            tenant_id=settings.TENANT_ID, run_id=ref.run_id, job_id=OuterRef("job_id")
+        )
+        rows = rows.filter(Exists(member))
+    return dict(Counter(rows.order_by().values_list("stage", flat=True)[:MOST_HELD]))
+
+
+def _filter_lost(rows: QuerySet[JobStageState]) -> QuerySet[JobStageState]:
+    assumed = WorkflowRunProjection.objects.filter(run_id=OuterRef("owner_run_id"), provisional=True)
+    return rows.filter(Exists(assumed))

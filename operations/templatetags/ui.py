@@ -18,14 +18,13 @@ from operations.wording import (
     Tone,
     Wording,
     count_of,
+    describe_entry,
     describe_money,
     describe_run,
     describe_seconds,
-    describe_stage,
     mark_stage,
     name_workflow,
 )
-from operations.wording.stages import read_entry
 
 register = template.Library()
 
@@ -147,10 +146,7 @@ def run_chip(
 @register.simple_tag
 def stage_chip(stage: str, entry: str | Mapping[str, Any] | None) -> SafeString:
     """The chip of one stage: of its state, or of its entry in the detail projection."""
-    state, retryable, code, blocked_by, attempt = read_entry(entry)
-    return state_chip(
-        describe_stage(stage, state, code=code, retryable=retryable, blocked_by=blocked_by, attempt=attempt)
-    )
+    return state_chip(describe_entry(stage, entry))
 
 
 _MARK_WORDS: Final = {
@@ -159,6 +155,7 @@ _MARK_WORDS: Final = {
     StageMark.WAITING: "waiting",
     StageMark.FAILED: "failed",
     StageMark.TODO: "to come",
+    StageMark.UNKNOWN: "unknown",
 }
 
 
@@ -177,6 +174,12 @@ def stage_strip(stages: Mapping[str, str | Mapping[str, Any]], *, large: bool = 
 @register.simple_tag
 def stage_label(stage: str) -> str:
     return STAGE_NAMES[stage].label if stage in STAGE_NAMES else stage
+
+
+@register.simple_tag
+def stage_noun(stage: str) -> str:
+    """``tailoring``, within a sentence."""
+    return STAGE_NAMES[stage].noun.lower() if stage in STAGE_NAMES else stage
 
 
 @register.simple_tag

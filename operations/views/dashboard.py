@@ -1,5 +1,6 @@
 """The first page: what needs a person, then today, the funnel and the newest runs."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -16,7 +17,7 @@ from operations.contracts import StageName
 from operations.errors import OperationsError
 from operations.first_steps import read_first_steps
 from operations.folding.engine import list_flagged_apps
-from operations.job_states import read_stages
+from operations.job_states import map_lost_of, mark_lost, read_stages
 from operations.listing.jobs import ORDERS
 from operations.listing.runs import RunFilter, list_runs
 from operations.models import JobListProjection, WorkflowRunProjection
@@ -25,7 +26,7 @@ from operations.stage_engine.counters import read_counters
 from operations.starters import StartOrder, start_stage
 from operations.views.acting import KEY_LIMIT, describe_started
 from operations.views.counting import count_up_to
-from operations.views.funnel import build_funnel
+from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
 from operations.wording import describe_job
 
@@ -52,6 +53,8 @@ def build_dashboard() -> dict[str, Any]:
     )
     runs = list_asked_runs()
     open_runs = list_runs(RunFilter(status="open"), limit=50).rows
+    needing, best = list_needing(), list_best()
+    lost = map_lost_of([*needing, *best])
     titles = queries.map_job_titles([run.job_id for run in runs if run.job_id])
     return {
         "first_steps": read_first_steps(),
@@ -60,9 +63,9 @@ def build_dashboard() -> dict[str, Any]:
         "good": good,
         "ready": ready,
         "good_words": f"{threshold} or above",
-        "needing": [describe_needing(job, threshold) for job in list_needing()],
-        "best": [describe_best(job, threshold) for job in list_best()],
-        "funnel": build_funnel(counters, found),
+        "needing": [describe_needing(job, threshold, lost.get(job.job_id, ())) for job in needing],
+        "best": [describe_best(job, threshold, lost.get(job.job_id, ())) for job in best],
+        "funnel": build_funnel(counters, found, lost=count_lost(counters)),
         "runs": [{"run": run, "title": titles.get(run.job_id, ""), "seconds": measure(run)} for run in runs],
         "open_count": len(open_runs),
         "discovering": next((run for run in open_runs if run.workflow_type == "DiscoverWorkflow"), None),
@@ -90,13 +93,14 @@ def list_best() -> list[JobListProjection]:
     return list(rows.order_by(*(f"-{name}" for name in ORDERS["score"]))[:SHOWN])
 
 
-def describe_needing(job: JobListProjection, threshold: int) -> dict[str, Any]:
-    stages = queries.find_timeline(job.job_id) or read_stages(job)
+def describe_needing(job: JobListProjection, threshold: int, lost: Collection[str]) -> dict[str, Any]:
+    stages = mark_lost(queries.find_timeline(job.job_id) or read_stages(job), lost)
     return {"job": job, "state": describe_job(stages, fit_score=job.fit_score, threshold=threshold)}
 
 
-def describe_best(job: JobListProjection, threshold: int) -> dict[str, Any]:
-    state = describe_job(read_stages(job), fit_score=job.fit_score, threshold=threshold, active_state=job.active_state)
+def describe_best(job: JobListProjection, threshold: int, lost: Collection[str]) -> dict[str, Any]:
+    stages = read_stages(job, lost)
+    state = describe_job(stages, fit_score=job.fit_score, threshold=threshold, active_state=job.active_state)
     return {"job": job, "state": state}
 
 

@@ -10,9 +10,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from operations import queries
-from operations.contracts import StageName
+from operations.contracts import StageName, StageState
 from operations.job_actions import JobAction, find_action, list_actions
 from operations.job_panels import read_panels
+from operations.job_states import mark_lost
 from operations.listing.events import EventFilter, list_events
 from operations.listing.runs import RunFilter, list_runs
 from operations.models import JobListProjection
@@ -20,6 +21,7 @@ from operations.settings_store import find_setting
 from operations.views.acting import perform
 from operations.views.confirming import ask_first
 from operations.wording import STRIP_STAGES, StageMark, describe_event, describe_job, mark_stage
+from operations.wording.stages import read_entry
 
 STAGE_ACTIONS = ("run-stage", "retry-stage", "reset-stage")
 SHOWN_EVENTS = 20
@@ -55,7 +57,7 @@ def find_failed_stage(timeline: Mapping[str, Any]) -> StageName | None:
 
 def fits(action: JobAction, job: JobListProjection) -> bool:
     """Whether the button makes sense now; the service has the last word."""
-    if action.name in STAGE_ACTIONS:
+    if action.needs_stage:
         return False
     opposite = {"hide": not job.hidden, "unhide": job.hidden, "delete": not job.deleted, "restore": job.deleted}
     if action.name == "cancel":
@@ -65,12 +67,13 @@ def fits(action: JobAction, job: JobListProjection) -> bool:
 
 def build_job(job: Any) -> dict[str, Any]:
     threshold = int(find_setting("min_fit_score", default=7))
-    timeline = job.detail.stages_json
+    lost = queries.map_lost_stages([job.job_id]).get(job.job_id, frozenset())
+    timeline = mark_lost(job.detail.stages_json, lost)
     return {
         "job": job,
         "threshold": threshold,
         "state": describe_job(
-            timeline or job.stages_json,
+            timeline or mark_lost(job.stages_json, lost),
             fit_score=job.fit_score,
             threshold=threshold,
             active_state=job.active_state,
@@ -79,6 +82,9 @@ def build_job(job: Any) -> dict[str, Any]:
         ),
         "stages": [{"name": stage, "entry": timeline.get(stage)} for stage in list_shown_stages(timeline)],
         "failed_stage": find_failed_stage(timeline),
+        "lost_stages": [stage for stage in StageName if stage in lost],
+        "is_worked_on": any(read_entry(entry)[0] is StageState.RUNNING for entry in timeline.values()),
+        "release": find_action("release-stage"),
         "idempotency_key": str(uuid4()),
         "panels": read_panels(job.job_id),
         "runs": list_runs(RunFilter(job_id=job.job_id), limit=10).rows,

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from operations import attention
 from operations.job_actions import find_action, list_actions
-from operations.job_states import read_stages
+from operations.job_states import map_lost_of, read_stages
 from operations.listing.jobs import MOST_NEEDING, JobFilter, list_job_ids, list_jobs, read_job_filter
 from operations.listing.paging import BadQuery, Page
 from operations.models import JobListProjection
@@ -76,10 +76,11 @@ def describe_all() -> str:
 def build_list(page: Page[JobListProjection], query: str, *, cursor: str = "") -> dict[str, Any]:
     """What the table's partial needs."""
     threshold = int(find_setting("min_fit_score", default=7))
+    lost = map_lost_of(page.rows)
     rows = [
         {
             "job": job,
-            "stages": (stages := read_stages(job)),
+            "stages": (stages := read_stages(job, lost.get(job.job_id, ()))),
             "state": describe_job(
                 stages,
                 fit_score=job.fit_score,

@@ -17,7 +17,7 @@ from operations.listing.events import LIFECYCLE, EventFilter, list_events
 from operations.models import JobEventRow, WorkflowRunProjection
 from operations.services.cancellation import cancel_run
 from operations.views.confirming import ask_first
-from operations.views.funnel import build_funnel
+from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
 from operations.wording import describe_event, describe_facts, describe_run, describe_steps
 
@@ -55,7 +55,9 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         ),
         "is_open": run.status in queries.OPEN_STATES,
         "took": measure(run),
-        "steps": describe_steps(queries.list_step_rows(ref), is_over=run.status not in queries.OPEN_STATES),
+        "steps": describe_steps(
+            queries.list_step_rows(ref), is_over=run.status not in queries.OPEN_STATES, is_lost=run.provisional
+        ),
         "plans": plans,
         "events": [
             {"row": row, "says": describe_event(row.event_type, row.read_payload())} for row in reversed(events)
@@ -74,8 +76,10 @@ def build_progress(run: WorkflowRunProjection, ref: ExecutionRef, plans: Mapping
     counters = queries.count_stage_states(ref)
     found = sum(counters.get(StageName.ENRICH, {}).values())
     is_recent = run.ended_at is None or timezone.now() - run.ended_at < RECENT
-    is_moving = is_recent or any(states.get(state) for states in counters.values() for state in MOVING)
-    return {"funnel": build_funnel(counters, found), "refresh_seconds": MOVING_SECONDS if is_moving else 0}
+    lost = count_lost(counters, ref)
+    held = sum(states.get(state, 0) for states in counters.values() for state in MOVING)
+    is_moving = is_recent or held > sum(lost.values())
+    return {"funnel": build_funnel(counters, found, lost=lost), "refresh_seconds": MOVING_SECONDS if is_moving else 0}
 
 
 def list_lifecycle(run: WorkflowRunProjection) -> Sequence[JobEventRow]:

@@ -6,7 +6,7 @@ from operations.wording.facts import describe_facts
 from operations.wording.jobs import describe_job
 from operations.wording.quantities import count_of, describe_money, describe_seconds
 from operations.wording.runs import describe_run, name_workflow
-from operations.wording.stages import STAGE_NAMES, STRIP_STAGES, StageMark, describe_stage, mark_stage
+from operations.wording.stages import STAGE_NAMES, STRIP_STAGES, StageMark, describe_entry, describe_stage, mark_stage
 from operations.wording.steps import describe_steps
 from operations.wording.tones import Tone, Wording
 
@@ -19,6 +19,7 @@ __all__ = [
     "Wording",
     "count_of",
     "describe_code",
+    "describe_entry",
     "describe_event",
     "describe_facts",
     "describe_job",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from operations.contracts import StageName, StageState
-from operations.wording.stages import STRIP_STAGES, StageMark, describe_stage, mark_stage, read_entry
+from operations.wording.stages import STRIP_STAGES, StageMark, describe_entry, mark_stage, read_entry
 from operations.wording.tones import Tone, Wording
 
 _ORDER: Final = (*STRIP_STAGES, StageName.APPLY)
@@ -19,19 +19,19 @@ def describe_job(
     hidden: bool = False,
     deleted: bool = False,
 ) -> Wording:
-    """Where a job stands now: what runs, else what needs a person, else what it waits for; ``threshold`` 0 = not known.
+    """Where a job stands now: what runs, else what needs a person, cannot be known, or waits.
 
-    ``stages`` holds a state or a detail entry for each stage, as the list and the detail projection do.
+    ``threshold`` 0 = not known. ``stages`` holds a state or a detail entry for each stage, as the projections do.
     """
     if deleted:
         return Wording("You deleted this job", Tone.IDLE, "Restore it to go on.")
     if hidden:
         return Wording("You hid this job", Tone.IDLE, "Show it again to go on.")
     marks = {stage: mark_stage(stages.get(stage)) for stage in _ORDER}
-    for wanted in (StageMark.RUNNING, StageMark.FAILED):
+    for wanted in (StageMark.RUNNING, StageMark.FAILED, StageMark.UNKNOWN):
         found = next((stage for stage, mark in marks.items() if mark is wanted), None)
         if found is not None:
-            return _describe_entry(found, stages[found])
+            return describe_entry(found, stages[found])
     if active_state == "closed":
         return Wording("The posting is closed", Tone.IDLE)
     if all(marks[stage] is StageMark.DONE for stage in STRIP_STAGES):
@@ -40,12 +40,7 @@ def describe_job(
     entry = stages.get(current)
     if read_entry(entry)[0] is StageState.SKIPPED and fit_score is not None and fit_score < threshold:
         return Wording(f"Below your threshold of {threshold}", Tone.IDLE, "Lower it in Settings to prepare this job.")
-    return _describe_entry(current, entry)
+    return describe_entry(current, entry)
 
 
 READY: Final = Wording("Documents ready", Tone.GOOD, "Read them, then apply.")
-
-
-def _describe_entry(stage: str, entry: str | Mapping[str, Any] | None) -> Wording:
-    state, retryable, code, blocked_by, attempt = read_entry(entry)
-    return describe_stage(stage, state, code=code, retryable=retryable, blocked_by=blocked_by, attempt=attempt)

@@ -36,6 +36,12 @@ STAGE_NAMES: Final[dict[str, StageWords]] = {
 #: The five blocks of a stage strip, in order.
 STRIP_STAGES: Final = (StageName.ENRICH, StageName.SCORE, StageName.TAILOR, StageName.COVER, StageName.PDF)
 
+#: Of a stage that a run holds which cannot be found; the entry then carries ``ownerLost``.
+LOST: Final = Wording(
+    "Unknown: its run cannot be found",
+    Tone.UNKNOWN,
+    "The run that worked on this cannot be found. Release the step on the job's page, then run it again.",
+)
 _BY_RULE: Final = frozenset({"MIN_SCORE", "JOB_DELETED", "POSTING_CLOSED"})
 
 
@@ -95,14 +101,23 @@ def _describe_block(words: StageWords, code: str, blocked_by: str) -> Wording:
     return Wording(f"{words.noun} is held up{because}", Tone.WAITING, reason.remedy if reason else "")
 
 
+def describe_entry(stage: str, entry: str | Mapping[str, Any] | None) -> Wording:
+    """The same of a state, or of an entry in the detail projection."""
+    if is_lost(entry):
+        return LOST
+    state, retryable, code, blocked_by, attempt = read_entry(entry)
+    return describe_stage(stage, state, code=code, retryable=retryable, blocked_by=blocked_by, attempt=attempt)
+
+
 class StageMark(StrEnum):
-    """The five fillings of a strip's block."""
+    """The fillings of a strip's block."""
 
     DONE = "done"
     RUNNING = "running"
     WAITING = "waiting"
     FAILED = "failed"
     TODO = "todo"
+    UNKNOWN = "unknown"
 
 
 _MARKS: Final = {
@@ -118,10 +133,16 @@ _MARKS: Final = {
 
 def mark_stage(entry: str | Mapping[str, Any] | None) -> StageMark:
     """The block of one stage: of its state, or of its entry in the detail projection."""
+    if is_lost(entry):
+        return StageMark.UNKNOWN
     state, retryable, code = read_entry(entry)[:3]
     if state is StageState.FAILED and (retryable or code == ErrorCode.BUDGET_EXCEEDED):
         return StageMark.WAITING
     return _MARKS.get(state, StageMark.TODO)
+
+
+def is_lost(entry: str | Mapping[str, Any] | None) -> bool:
+    return isinstance(entry, Mapping) and bool(entry.get("ownerLost"))
 
 
 def read_entry(entry: str | Mapping[str, Any] | None) -> tuple[StageState, bool, str, str, int]:

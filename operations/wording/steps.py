@@ -32,6 +32,11 @@ _COUNTS: Final = {
 }
 FAMILY_NAMES: Final = {"ats": "employers' boards", "bundled": "sample boards"}
 _LEFT: Final = {"queued": Wording("Not begun", Tone.IDLE), "running": Wording("Stopped", Tone.IDLE)}
+_LOST: Final = Wording(
+    "Unknown: its run cannot be found",
+    Tone.UNKNOWN,
+    "Temporal no longer knows this run; start it again if it is needed.",
+)
 _INVARIABLE: Final = frozenset({"changed", "skipped", "read", "failed", "planned", "started", "left out"})
 
 
@@ -54,15 +59,16 @@ class ShownStep:
     finished_at: datetime | None
 
 
-def describe_steps(rows: Sequence[StepRow], *, is_over: bool = False) -> list[ShownStep]:
+def describe_steps(rows: Sequence[StepRow], *, is_over: bool = False, is_lost: bool = False) -> list[ShownStep]:
     """Each step in words, in the order of the work; PDF renders, one a job, are gathered into one line.
 
     ``is_over``: the run has ended, so what has not ended by then never will; renders belong to runs of their own.
+    ``is_lost``: that end is only assumed.
     """
     order = list(STEP_NAMES)
     rows = sorted(rows, key=lambda row: order.index(row.kind) if row.kind in order else len(order))
     prints = [row for row in rows if row.kind == "pdf_render"]
-    shown = [_describe(row, is_over=is_over) for row in rows if row.kind != "pdf_render"]
+    shown = [_describe(row, is_over=is_over, is_lost=is_lost) for row in rows if row.kind != "pdf_render"]
     if prints:
         shown.append(_gather(prints))
     return shown
@@ -86,7 +92,7 @@ def describe_step_state(state: str, *, error_code: str = "") -> Wording:
     return Wording("Not known", Tone.UNKNOWN)
 
 
-def _describe(row: StepRow, *, is_over: bool) -> ShownStep:
+def _describe(row: StepRow, *, is_over: bool, is_lost: bool) -> ShownStep:
     parts = [
         name_family(row.item_key) if row.kind == "source_family" else "",
         f"attempt {row.attempt}" if row.attempt > 1 else "",
@@ -94,12 +100,16 @@ def _describe(row: StepRow, *, is_over: bool) -> ShownStep:
     return ShownStep(
         STEP_NAMES.get(row.kind, row.kind),
         ", ".join(part for part in parts if part),
-        _LEFT[row.state]
+        _describe_left(row.state, is_lost=is_lost)
         if is_over and row.state in _LEFT
         else describe_step_state(row.state, error_code=row.error_code),
         describe_counts(row.counts_json.items()),
         row.finished_at,
     )
+
+
+def _describe_left(state: str, *, is_lost: bool) -> Wording:
+    return _LOST if is_lost and state == "running" else _LEFT[state]
 
 
 def _gather(rows: Sequence[StepRow]) -> ShownStep:

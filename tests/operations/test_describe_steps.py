@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from operations.wording import describe_steps
+from operations.wording import Tone, describe_steps
 from operations.wording.steps import StepRow
 
 
@@ -43,3 +43,10 @@ def test_nothing_waits_once_the_run_is_over_but_what_other_runs_do() -> None:
     words = [step.state.word for step in describe_steps(ROWS, is_over=True)]
 
     assert words == ["Done", "Not begun", "Stopped", "Running"]
+
+
+def test_it_does_not_say_that_a_step_stopped_where_the_run_cannot_be_found() -> None:
+    states = [step.state for step in describe_steps(ROWS, is_over=True, is_lost=True)]
+
+    assert [state.word for state in states] == ["Done", "Not begun", "Unknown: its run cannot be found", "Running"]
+    assert states[2].tone is Tone.UNKNOWN

@@ -132,6 +132,7 @@ def test_it_uses_red_only_where_a_person_is_needed(state: StageState) -> None:
         ({"state": "failed", "retryable": True}, StageMark.WAITING),
         ({"state": "failed", "retryable": False, "errorCode": "NOT_GROUNDED"}, StageMark.FAILED),
         ({"state": "exhausted"}, StageMark.FAILED),
+        ({"state": "running", "ownerLost": True}, StageMark.UNKNOWN),
     ],
 )
 def test_it_fills_a_block_by_state(entry: Any, mark: StageMark) -> None:
@@ -143,6 +144,7 @@ def test_it_fills_a_block_by_state(entry: Any, mark: StageMark) -> None:
     [
         ({}, {}, "Waits to be read"),
         ({"enrich": "succeeded", "score": "running"}, {}, "Scoring"),
+        ({"score": {"state": "running", "ownerLost": True}}, {}, "Unknown: its run cannot be found"),
         ({**DONE, "pdf": "pending"}, {}, "Waits to be printed"),
         (DONE, {}, "Documents ready"),
         ({**DONE, "apply": "succeeded"}, {}, "Applied"),

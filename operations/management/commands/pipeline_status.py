@@ -16,10 +16,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        counts = read_counters()
+        counts, lost = read_counters(), queries.count_lost_stages()
         seen = queries.find_fresh_worker()
         if options["json"]:
-            body = {"stages": counts, "workerLastSeenAt": seen.isoformat() if seen else None}
+            body = {"stages": counts, "lost": lost, "workerLastSeenAt": seen.isoformat() if seen else None}
             self.stdout.write(json.dumps(body))
             return
         if not counts:
@@ -30,5 +30,7 @@ class Command(BaseCommand):
             if stage not in counts:
                 continue
             states = [f"{counts[stage][state]} {state}" for state in StageState if state in counts[stage]]
+            if lost.get(stage):
+                states.append(f"{lost[stage]} of them held by a run that cannot be found")
             self.stdout.write(f"{stage:8} {', '.join(states)}")
         self.stdout.write(f"worker   {'last seen ' + seen.strftime('%H:%M:%S UTC') if seen else 'none is running'}")
