@@ -6,8 +6,6 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from price_parser.parser import parse_number
-
 from discovery.contracts import PayPeriod, Salary
 from discovery.salary_words import (
     AMOUNT,
@@ -123,6 +121,8 @@ def _scale_number(number: str, scale: str) -> Decimal | None:
     if re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", grouped):
         value: Decimal | None = Decimal(SEPARATORS.sub("", grouped))
     else:
+        from price_parser.parser import parse_number
+
         value = parse_number(grouped)
     if value is None:
         return None

@@ -7,6 +7,8 @@ from django.urls import include, path
 
 APPS = ("operations", "discovery", "scoring", "materials", "apply", "outreach")
 
+admin.autodiscover()
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("v1/", include("jobctrl.api_urls")),

@@ -38,5 +38,5 @@ class OperationsConfig(AppConfig):
 
         post_migrate.connect(install, sender=self, weak=False)
         register(checks.check_guards, "database")
-        register(checks.check_stages)
-        register(check_middleware)
+        register(checks.check_stages, checks.TAG)
+        register(check_middleware, checks.TAG)

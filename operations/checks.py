@@ -10,6 +10,8 @@ from django.db import connection
 from operations.contracts import STAGE_AFTER, StageName
 from operations.stage_engine import list_stages
 
+TAG = "operations"
+
 
 def check_guards(app_configs: Sequence[AppConfig] | None, databases: Any = None, **_: Any) -> list[CheckMessage]:
     """``operations.E001``: the event log's guards are missing."""

@@ -13,7 +13,7 @@ from operations.errors import StageFailure
 from operations.settings_store import get_setting
 from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, stage
 from scoring import engines
-from scoring.builtin import posting_text
+from scoring.posting_text import posting_text
 from scoring.queries import find_score_value, find_score_version
 from scoring.scoring_rule import AnalysisEmpty, ReportInvalid, check_report, compute_score
 from scoring.services import Assessment, save_score

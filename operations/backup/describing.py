@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from operations.backup.declaration import Query, query_database
-from operations.backup.manifest import SQLITE_FILE
+from operations.backup.names import SQLITE_FILE
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from operations.backup.manifest import MANIFEST
+from operations.backup.names import MANIFEST
 from operations.settings_store import read_marker, store_marker
 
 NOTED = "last_backup"

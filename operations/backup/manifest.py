@@ -7,15 +7,10 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from operations.backup.errors import BackupDamaged, RestoreRefused
+from operations.backup.names import MANIFEST, POSTGRES_FILE, SECRET_KEY_FILE, SQLITE_FILE, TEMPORAL_FILE
 
-MANIFEST = "manifest.json"
 FORMAT: Final = 1
 MANIFEST_LIMIT = 200_000_000
-
-SQLITE_FILE = "jobctrl.db"
-POSTGRES_FILE = "jobctrl.pgdump"
-TEMPORAL_FILE = "temporal.db"
-SECRET_KEY_FILE = "secret_key"
 
 
 class BackedUpFile(BaseModel):

@@ -17,14 +17,8 @@ from operations.backup.copying import copy_file, find_lacking_room, flush_to_dis
 from operations.backup.declaration import list_registered, query_database
 from operations.backup.errors import BackupDamaged, RestoreRefused, RestoreUnfinished
 from operations.backup.finding import NAME
-from operations.backup.manifest import (
-    POSTGRES_FILE,
-    SECRET_KEY_FILE,
-    SQLITE_FILE,
-    TEMPORAL_FILE,
-    Manifest,
-    read_manifest,
-)
+from operations.backup.manifest import Manifest, read_manifest
+from operations.backup.names import POSTGRES_FILE, SECRET_KEY_FILE, SQLITE_FILE, TEMPORAL_FILE
 from operations.backup.postgres import (
     ASIDE,
     find_program,

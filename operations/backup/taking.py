@@ -33,16 +33,8 @@ from operations.backup.describing import (
 )
 from operations.backup.errors import BackupRefused
 from operations.backup.finding import NAME, note_backup
-from operations.backup.manifest import (
-    FORMAT,
-    MANIFEST,
-    POSTGRES_FILE,
-    SECRET_KEY_FILE,
-    SQLITE_FILE,
-    TEMPORAL_FILE,
-    BackedUpFile,
-    Manifest,
-)
+from operations.backup.manifest import FORMAT, BackedUpFile, Manifest
+from operations.backup.names import MANIFEST, POSTGRES_FILE, SECRET_KEY_FILE, SQLITE_FILE, TEMPORAL_FILE
 from operations.backup.pausing import Show, drained_workers
 from operations.backup.postgres import dump_postgres, measure_postgres
 from operations.models import Workspace

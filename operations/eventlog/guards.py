@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+from operations.errors import NotConfigured
+
 REFUSAL = "job_events is append-only"
 _NAMES = ("job_events_no_update", "job_events_no_delete", "job_events_no_truncate")
 
@@ -47,6 +49,13 @@ def list_missing_guards() -> list[str]:
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'job_events'")
         present = {row[0] for row in cursor.fetchall()}
     return [name for name in wanted if name not in present]
+
+
+def refuse_unprotected_log() -> None:
+    """Raises ``NotConfigured`` where something could rewrite the log."""
+    missing = list_missing_guards()
+    if missing:
+        raise NotConfigured(f"The event log is not protected: {', '.join(missing)}. Run: manage.py migrate")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 
 from operations.errors import WorkerUnavailable
+from operations.eventlog.guards import refuse_unprotected_log
 from operations.models import Workspace
 from operations.policies import HEARTBEAT_TIMEOUT
 from operations.reconciling import run_reconcilers
@@ -39,6 +40,7 @@ def run_worker() -> None:
     serve_sdk_metrics()
     settings.JOBCTRL_HOME.create()
     check_free_space()
+    refuse_unprotected_log()
     workspace = ensure_workspace()
     refuse_foreign_worker()
     slots = int(get_setting("worker_activity_slots"))

@@ -8,6 +8,7 @@ from scoring.builtin.roles import find_roles, find_title_skills
 from scoring.builtin.sections import Item, Section, iter_items
 from scoring.builtin.vocabulary import LONGEST_TEXT, find_skills, is_soft_skill
 from scoring.contracts import Requirement, Scope, Tier
+from scoring.posting_text import posting_text
 
 MOST_REQUIREMENTS = 40
 
@@ -29,11 +30,6 @@ class _Draft:
     weight: float
     terms: tuple[str, ...] = ()
     scope: Scope = Scope.RESUME
-
-
-def posting_text(title: str, description: str) -> str:
-    """The text that requirement spans count in."""
-    return f"{title}\n\n{description}"
 
 
 def extract_requirements(*, title: str, description: str) -> tuple[Requirement, ...]:

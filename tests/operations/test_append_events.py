@@ -13,8 +13,9 @@ from django.db import DatabaseError, connection, transaction
 from discovery.events import JobDiscovered
 from operations.contracts import StageName
 from operations.database import writer
+from operations.errors import NotConfigured
 from operations.eventlog import Event, UnknownEvent, append, append_marker, read_after, read_head
-from operations.eventlog.guards import install_guards, lift_guards, list_missing_guards
+from operations.eventlog.guards import install_guards, lift_guards, list_missing_guards, refuse_unprotected_log
 from operations.eventlog.registry import LIST_LIMIT, TEXT_LIMIT
 from operations.events import PipelineStepCompleted, SettingsChanged, StageFailed
 from operations.folding.engine import read_stream_watermark
@@ -169,6 +170,8 @@ def test_it_does_not_start_without_the_guards_and_gets_them_back_by_migrating(tr
         assert "job_events_no_update" in missing and "job_events_no_delete" in missing
         [error] = _list_guard_errors()
         assert "job_events_no_delete" in error
+        with pytest.raises(NotConfigured, match=r"not protected.*manage\.py migrate"):
+            refuse_unprotected_log()
         call_command("migrate", verbosity=0, stdout=StringIO())
         assert list_missing_guards() == []
         assert _list_guard_errors() == []

@@ -23,7 +23,8 @@ from operations.backup.copying import copy_sqlite, is_in_use
 from operations.backup.describing import list_migrations
 from operations.backup.errors import BackupDamaged, BackupRefused, RestoreRefused
 from operations.backup.finding import note_backup
-from operations.backup.manifest import MANIFEST, BackedUpFile, read_manifest
+from operations.backup.manifest import BackedUpFile, read_manifest
+from operations.backup.names import MANIFEST
 from operations.backup.pausing import drained_workers
 from operations.backup.restoring import refuse_unfit
 from operations.checkup import Verdict

@@ -1,13 +1,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from discovery.services.sources import SourceRefused, register_bundled_sources, register_source
 from discovery.sources.base import SOURCES
+from operations.management.product import ProductCommand
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Add a board to what is crawled: a Greenhouse, Lever or Ashby board, or the bundled samples."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

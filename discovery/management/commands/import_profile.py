@@ -4,15 +4,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from discovery.profile_import import ProfileRefused
 from discovery.services.profiles import import_profile
+from operations.management.product import ProductCommand
 
 SIZE_LIMIT = 1_000_000
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Import the candidate's profile from a JSON Resume file (v1, or v0)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

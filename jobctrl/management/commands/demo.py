@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobctrl.home import HomeUnusable
 from jobctrl.terminal import Terminal
 from operations.errors import OperationsError
+from operations.management.product import ProductCommand
 from operations.processes.interrupts import stop_on_signals
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ TIMEOUT_SECONDS = 600
 OWN_SETTINGS = ("DATABASE_URL", "TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "JOBCTRL_ALLOW_PRIVATE_HOSTS")
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "The main job over bundled sample boards and a sample profile, in a throw-away workspace."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,19 +6,20 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobctrl.following import RunEnd, follow_discovery, follow_run
 from jobctrl.terminal import Terminal
 from operations.contracts import ExecutionRef, StageName
 from operations.errors import OperationsError
+from operations.management.product import ProductCommand
 from operations.services.starts import Started
 from operations.starters import StartOrder, start_stage
 
 STAGES = [stage.value for stage in StageName if stage is not StageName.APPLY]
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Start a discovery run, or one stage over chosen jobs (every eligible one without --job)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

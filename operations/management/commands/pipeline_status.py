@@ -2,14 +2,13 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from operations import queries
 from operations.contracts import StageName, StageState
+from operations.management.product import ProductCommand
 from operations.stage_engine.counters import read_counters
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Where the jobs stand: stage rows by state, and whether a worker lives."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

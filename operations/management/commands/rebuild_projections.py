@@ -1,15 +1,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from operations.folding.engine import FoldFailed, list_flagged_apps
 from operations.folding.rebuild import rebuild_projections
 from operations.folding.registry import list_apps
 from operations.management.commands.verify_projections import build_progress, describe_table
+from operations.management.product import ProductCommand
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Rebuild the projections from the event log; prints what was wrong before."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

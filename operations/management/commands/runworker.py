@@ -1,12 +1,13 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobctrl.home import HomeUnusable
 from operations.errors import OperationsError
+from operations.management.product import ProductCommand
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Run workflows and activities until stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,15 +4,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import OperationalError
 from django.utils import timezone
 
 from operations.access.links import create_link
+from operations.management.product import ProductCommand
 from operations.processes.web_server import BadAddress, resolve_base_url
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Print a link that signs you in to the web app once, within ten minutes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

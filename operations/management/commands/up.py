@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from jobctrl.home import HomeUnusable
 from operations.errors import OperationsError
+from operations.management.product import ProductCommand
 from operations.processes.interrupts import stop_on_signals
 from operations.processes.ports import PortTaken
 from operations.processes.product import run_product
@@ -17,7 +18,7 @@ from operations.processes.workspace_lock import AlreadyRunning
 REFUSALS = (AlreadyRunning, BadAddress, HomeUnusable, OperationsError, PortTaken, SupervisorError, TemporalMissing)
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = (
         "Start Temporal, the worker and the web app, wait until each is healthy and stay in the foreground. Ctrl-C "
         "stops them in order; a second Ctrl-C kills what is left. With --verbosity 2 the parts' logs are shown as well."

@@ -4,9 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from operations.folding.rebuild import Progress, ProjectionReport, TableReport, verify_projections
+from operations.management.product import ProductCommand
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Compare every projection with a fresh fold of the event log; exit 1 where one differs."
 
     def handle(self, *args: Any, **options: Any) -> None:
