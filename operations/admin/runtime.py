@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from operations.admin.tables import TableAdmin
-from operations.models import LlmSpend, StoredSetting, WorkerRuntimeHeartbeat, Workspace
+from operations.models import LlmSpend, PendingActivity, StoredSetting, WorkerRuntimeHeartbeat, Workspace
 
 
 @admin.register(LlmSpend)
@@ -15,6 +15,14 @@ class HeartbeatAdmin(TableAdmin):
     group, place = "Runtime", 10
     keys = ("last_seen_at",)
     list_display = ("worker_id", "slots_busy", "slots", "process_id", "started_at", "last_seen_at", "stopped_at")
+
+
+@admin.register(PendingActivity)
+class PendingActivityAdmin(TableAdmin):
+    """What open runs had not finished when Temporal was last asked."""
+
+    group, place = "Runtime", 15
+    list_display = ("run_id", "activity_type", "attempt", "maximum_attempts", "state", "error_code", "observed_at")
 
 
 @admin.register(StoredSetting)

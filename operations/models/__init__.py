@@ -10,7 +10,13 @@ from operations.models.projections import (
     PipelineStepProjection,
     WorkflowRunProjection,
 )
-from operations.models.runtime import OperationalAttemptMetric, StoredSetting, WorkerRuntimeHeartbeat, Workspace
+from operations.models.runtime import (
+    OperationalAttemptMetric,
+    PendingActivity,
+    StoredSetting,
+    WorkerRuntimeHeartbeat,
+    Workspace,
+)
 from operations.models.spend import LlmSpend
 from operations.models.stages import JobStageState, StageCounter
 
@@ -23,6 +29,7 @@ __all__ = [
     "JobStageState",
     "LlmSpend",
     "OperationalAttemptMetric",
+    "PendingActivity",
     "PipelineStepProjection",
     "ProjectionWatermark",
     "SavedView",

@@ -25,6 +25,31 @@ class WorkerRuntimeHeartbeat(models.Model):
         return f"{self.worker_id} at {self.last_seen_at:%H:%M:%S}"
 
 
+class PendingActivity(models.Model):
+    """Runtime. An activity that a run had not finished when Temporal was last asked; gone when the run ends."""
+
+    run_id = models.CharField(max_length=80)
+    activity_type = models.CharField(max_length=80)
+    attempt = models.PositiveIntegerField(default=1)
+    maximum_attempts = models.PositiveIntegerField(default=0)  # 0 = no limit
+    state = models.CharField(max_length=20)
+    error_code = models.CharField(max_length=80, default="", blank=True)
+    next_attempt_at = models.DateTimeField(null=True)
+    observed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "workflow_pending_activities"
+        verbose_name = "pending activity"
+        verbose_name_plural = "pending activities"
+        indexes = [
+            models.Index(fields=["run_id"], name="pending_of_a_run"),
+            models.Index(fields=["-observed_at"], name="pending_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.activity_type}, attempt {self.attempt}: {self.state}"
+
+
 class OperationalAttemptMetric(TenantModel):
     """Canonical, append-only. One attempt at a pipeline boundary, written where it happened."""
 

@@ -17,6 +17,7 @@ from operations.queries.jobs import (
     list_unknown_jobs,
     map_job_titles,
 )
+from operations.queries.pending import PendingRow, list_pending, list_retrying_runs
 from operations.queries.runs import (
     OPEN_STATES,
     OpenRun,
@@ -42,6 +43,7 @@ __all__ = [
     "CONTENT_EVENTS",
     "OPEN_STATES",
     "OpenRun",
+    "PendingRow",
     "RunRow",
     "count_lost_stages",
     "count_open_runs",
@@ -62,7 +64,9 @@ __all__ = [
     "list_memberships",
     "list_open_runs_of_job",
     "list_open_steps",
+    "list_pending",
     "list_preparations",
+    "list_retrying_runs",
     "list_settled_by_run",
     "list_stage_candidates",
     "list_step_rows",

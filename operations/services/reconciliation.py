@@ -11,9 +11,12 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from django.utils import timezone
+
 from operations import queries
 from operations.contracts import RunStatus, WorkflowOutcome
 from operations.errors import WorkerUnavailable
+from operations.services.pending import SeenActivity, read_pending, record_pending
 from operations.services.runs import record_not_found, record_outcome, record_recovered
 from operations.temporal import call_temporal
 
@@ -43,6 +46,7 @@ class Description:
     status: RunStatus | None = None
     error_code: str = ""
     next_run_id: str = ""
+    pending: tuple[SeenActivity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +75,19 @@ def reconcile_runs() -> int:
     runs = queries.list_unsettled_runs(limit=MOST_RUNS)
     if not runs:
         return 0
+    asked_at = timezone.now()
     try:
         found = call_temporal(lambda client: describe_runs(client, runs))
     except WorkerUnavailable:
         return 0
-    return sum(_apply(run, description) for run, description in zip(runs, found, strict=True))
+    changed = sum(_apply(run, description) for run, description in zip(runs, found, strict=True))
+    going_on = {
+        run.run_id: description.pending
+        for run, description in zip(runs, found, strict=True)
+        if description.found is Found.RUNNING
+    }
+    record_pending(going_on, observed_at=asked_at)
+    return changed
 
 
 def _apply(run: queries.OpenRun, found: Description) -> bool:
@@ -120,7 +132,7 @@ async def describe_run(handle: "WorkflowHandle[object, object]") -> Description:
         return Description(Found.NOT_FOUND if missing else Found.UNKNOWN)
     match description.status:
         case Status.RUNNING:
-            return Description(Found.RUNNING)
+            return Description(Found.RUNNING, pending=read_pending(description.raw_description.pending_activities))
         case Status.COMPLETED:
             return Description(Found.CLOSED, RunStatus.SUCCEEDED)
         case Status.CANCELED:

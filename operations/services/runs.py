@@ -18,6 +18,7 @@ from operations.events import (
     WorkflowTerminated,
     WorkflowTimedOut,
 )
+from operations.services.pending import forget_pending
 from operations.stage_engine.lifecycle import settle_owned_rows
 
 NOT_FOUND_REASON = "reconciled_not_found"
@@ -59,6 +60,7 @@ def record_outcome(outcome: WorkflowOutcome) -> bool:
     """
     with writer():
         settle_owned_rows(outcome.run_id, canceled=outcome.status == RunStatus.CANCELED)
+        forget_pending(outcome.run_id)
         logged = append(_to_terminal(outcome), key=make_end_key(outcome.run_id))
     return logged is not None
 
@@ -87,6 +89,7 @@ def _to_terminal(outcome: WorkflowOutcome) -> Event:
 def record_not_found(run_id: str, workflow_id: str, workflow_type: str, *, episode: int) -> bool:
     """A provisional end: Temporal does not know this exact run. What the run owns is left alone."""
     with writer():
+        forget_pending(run_id)
         logged = append(
             WorkflowTerminated(
                 workflow_id=workflow_id,

@@ -117,6 +117,8 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "one run": lambda: queries.find_run("run-a"),
     "open runs of a job": lambda: queries.list_open_runs_of_job(JOB),
     "open runs": lambda: queries.count_open_runs(["prep-a", "prep-b"]),
+    "pending of runs": lambda: queries.list_pending(["run-a", "run-b"]),
+    "runs that retry": queries.list_retrying_runs,
     "stage of a job": lambda: queries.find_stage_state(JOB, StageName.SCORE),
     "lost stages of a page": lambda: queries.map_lost_stages([JOB, uuid4()]),
     "lost stages": queries.count_lost_stages,

@@ -44,6 +44,7 @@ def test_no_text_leaves_its_own_tables(workspace: Workspace, boards: BoardServer
         "job_events",
         "operational_attempt_metrics",
         "worker_runtime_heartbeats",
+        "workflow_pending_activities",
         "workflow_run_projections",
         "pipeline_step_projections",
         "job_list_projections",
