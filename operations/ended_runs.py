@@ -1,18 +1,54 @@
-"""The one key under which a run's end is logged: written once, and asked before anything is claimed in its name."""
+"""The exact keys under which a run's end and a request to cancel it are logged: each is written once, and asked for
+before anything is claimed or published in the run's name."""
+
+from enum import StrEnum
 
 from django.conf import settings
 from django.db import connection
+
+
+class CancelEvidence(StrEnum):
+    """How we know that a cancellation was asked for."""
+
+    REQUEST_INTENT = "request_intent"
+    TEMPORAL_HISTORY = "temporal_history"
+    RECOVERED_TEMPORAL_HISTORY = "recovered_temporal_history"
+
+
+class RunStop(StrEnum):
+    """Why nothing more is done in a run's name."""
+
+    ENDED = "ended"
+    CANCEL_REQUESTED = "cancel_requested"
 
 
 def make_end_key(run_id: str) -> str:
     return f"run:{run_id}:end"
 
 
+def make_cancel_key(run_id: str, evidence: str) -> str:
+    return f"run:{run_id}:cancel:{evidence}"
+
+
 def has_run_ended(run_id: str) -> bool:
     """Whether the run's authoritative end is recorded; one index lookup."""
+    return bool(_find_keys([make_end_key(run_id)]))
+
+
+def find_run_stop(run_id: str) -> RunStop | None:
+    """Whether the run has ended, or was asked to stop; one statement of a few index lookups."""
+    end = make_end_key(run_id)
+    found = _find_keys([end, *(make_cancel_key(run_id, evidence) for evidence in CancelEvidence)])
+    if not found:
+        return None
+    return RunStop.ENDED if end in found else RunStop.CANCEL_REQUESTED
+
+
+def _find_keys(keys: list[str]) -> set[str]:
+    marks = ", ".join(["%s"] * len(keys))
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT 1 FROM job_events WHERE tenant_id = %s AND event_key = %s",
-            [settings.TENANT_ID, make_end_key(run_id)],
+            f"SELECT event_key FROM job_events WHERE tenant_id = %s AND event_key IN ({marks})",
+            [settings.TENANT_ID, *keys],
         )
-        return cursor.fetchone() is not None
+        return {row[0] for row in cursor.fetchall()}

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
 from operations.database import writer
-from operations.ended_runs import make_end_key
+from operations.ended_runs import CancelEvidence, make_cancel_key, make_end_key
 from operations.eventlog import append
 from operations.eventlog.registry import Event
 from operations.events import (
@@ -127,8 +127,8 @@ def record_cancel_intent(workflow_id: str, run_id: str, *, requester: str = "") 
             WorkflowCancellationRequested(
                 workflow_id=workflow_id,
                 run_id=run_id,
-                evidence="request_intent",
+                evidence=CancelEvidence.REQUEST_INTENT,
                 requester=requester[:REQUESTER_LIMIT],
             ),
-            key=f"run:{run_id}:cancel:request_intent",
+            key=make_cancel_key(run_id, CancelEvidence.REQUEST_INTENT),
         )

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from operations.contracts import OWNED_BY_OTHER_RUN, STAGE_AFTER, ExecutionRef, StageName, StageState
 from operations.database import writer
-from operations.ended_runs import has_run_ended
-from operations.errors import LeaseLost, UnknownJob
+from operations.ended_runs import RunStop, find_run_stop
+from operations.errors import LeaseLost, StageCanceled, UnknownJob
 from operations.events import StageStarted
 from operations.models import JobStageState
 from operations.stage_engine.declaration import (
@@ -52,7 +52,8 @@ def claim_stage(
     """Ask for one job's stage; safe to repeat, since a result committed before is accepted, not redone.
 
     A running row of the same run is taken over by a later activity attempt (its worker died); one
-    of another run is refused, and so is any for a run that has ended. Each claim counts one attempt.
+    of another run is refused, and so is any for a run that has ended or was asked to stop. Each claim counts one
+    attempt.
     """
     stage = get_stage(stage_name)
     with writer():
@@ -73,8 +74,8 @@ def claim_stage(
             return Refusal(row.state, row.reason_code or row.error_code)
         elif row.state == StageState.FAILED and not row.retryable:
             return Refusal(row.state, row.error_code)
-        if has_run_ended(owner.run_id):  # a late activity of it: nobody would settle the row again
-            return Refusal(StageState.SKIPPED, "RUN_ENDED")
+        if (stopped := _check_stop(owner)) is not None:
+            return stopped
         refusal = (
             find_gate_refusal(job_id)
             or _check_prerequisite(row)
@@ -96,6 +97,16 @@ def _check_takeover(row: JobStageState, owner: Owner) -> Refusal | None:
         return Refusal(StageState.RUNNING, OWNED_BY_OTHER_RUN)
     if owner.attempt < row.owner_attempt:
         return Refusal(StageState.RUNNING, "LEASE_LOST")
+    return None
+
+
+def _check_stop(owner: Owner) -> Refusal | None:
+    """A late activity of an ended run would leave a row that nobody settles; what is asked to stop begins nothing."""
+    match find_run_stop(owner.run_id):
+        case RunStop.ENDED:
+            return Refusal(StageState.SKIPPED, "RUN_ENDED")
+        case RunStop.CANCEL_REQUESTED:
+            return Refusal(StageState.CANCELED, StageCanceled.code)
     return None
 
 
@@ -175,10 +186,15 @@ def _get_fenced(claim: Claim) -> JobStageState:
 
 
 def publish_stage(claim: Claim, result: Any) -> Settlement:
-    """Store a result and settle its row in one transaction. Raises ``LeaseLost`` behind the fence."""
+    """Store a result and settle its row in one transaction.
+
+    Raises ``LeaseLost`` behind the fence, and ``StageCanceled`` once the run was asked to stop.
+    """
     stage = get_stage(claim.stage)
     with writer():
         row = _get_fenced(claim)
+        if find_run_stop(claim.owner.run_id) is not None:
+            raise StageCanceled
         settlement = stage.publish(claim, result)
         succeed_row(row, stage, settlement, reused=False)
     return settlement

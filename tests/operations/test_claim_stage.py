@@ -9,7 +9,7 @@ from discovery.services.jobs import delete_jobs
 from operations.contracts import RunStatus, StageName, StageState, WorkflowOutcome
 from operations.database import writer
 from operations.models import OperationalAttemptMetric
-from operations.services.runs import record_outcome
+from operations.services.runs import record_cancel_intent, record_outcome
 from operations.stage_engine import Owner, Refusal
 from tests.operations.cast import (
     FIRST_RUN,
@@ -179,3 +179,23 @@ def test_it_gives_nothing_to_a_run_that_has_ended(
     assert get_row(cast.backend, ENRICH).state == StageState.PENDING
     assert claim(cast.backend, ENRICH, SECOND_RUN).attempt == 1
     assert_rebuild_matches()
+
+
+def test_it_gives_nothing_to_a_run_that_was_asked_to_stop(
+    cast: Cast, stages: Stages, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    record_cancel_intent("prep-first", "run-first")
+    assert refuse(cast.backend, ENRICH) == Refusal(StageState.CANCELED, "CANCELED")
+    row = get_row(cast.backend, ENRICH)
+    assert (row.state, row.attempts) == (StageState.PENDING, 0)
+    assert claim(cast.backend, ENRICH, Owner("prep-first", "run-second")).attempt == 1, "the ID's next run is another"
+    assert_rebuild_matches()
+
+
+def test_it_accepts_a_result_that_was_committed_before_the_cancellation(cast: Cast, stages: Stages) -> None:
+    claim(cast.backend, ENRICH)
+    with writer():
+        stages[ENRICH].save_result(cast.backend)
+    record_cancel_intent("prep-first", "run-first")
+    assert refuse(cast.backend, ENRICH, replace(FIRST_RUN, attempt=2)) == Refusal(StageState.SUCCEEDED, "DONE")
+    assert get_row(cast.backend, ENRICH).state == StageState.SUCCEEDED

@@ -13,6 +13,7 @@ from discovery import queries as discovery_queries
 from operations import queries
 from operations.contracts import ExecutionRef, StageName, StageState
 from operations.database import writer
+from operations.ended_runs import find_run_stop
 from operations.eventlog import append
 from operations.events import StageStarted
 from operations.models import JobEventRow, WorkflowRunProjection
@@ -64,9 +65,9 @@ def test_it_claims_in_few_statements(
 def test_it_publishes_in_few_statements(
     cast: Cast, stages: Stages, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    """Row, result, row's update, counter, metric and the dependents' rows; two events instead of one."""
+    """Row, run's stop, result, row's update, counter, metric and the dependents' rows; two events instead of one."""
     given = claim(cast.backend, ENRICH)
-    allow(django_assert_max_num_queries, 18, lambda: publish_stage(given, "result"))
+    allow(django_assert_max_num_queries, 19, lambda: publish_stage(given, "result"))
 
 
 def test_it_blocks_four_dependents_with_the_statements_of_one(
@@ -114,6 +115,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "candidates for a pdf": lambda: queries.list_stage_candidates(StageName.PDF),
     "last content event": lambda: queries.find_content_event_id(JOB),
     "fresh worker": queries.find_fresh_worker,
+    "a run's end or cancellation": lambda: find_run_stop("run-a"),
     "one run": lambda: queries.find_run("run-a"),
     "open runs of a job": lambda: queries.list_open_runs_of_job(JOB),
     "open runs": lambda: queries.count_open_runs(["prep-a", "prep-b"]),

@@ -8,9 +8,12 @@ import pytest
 from discovery.services.jobs import delete_jobs, restore_jobs
 from operations.contracts import RunStatus, StageName, StageState, WorkflowOutcome
 from operations.database import writer
-from operations.errors import LeaseLost
+from operations.ended_runs import CancelEvidence, make_cancel_key
+from operations.errors import LeaseLost, StageCanceled
+from operations.eventlog import append
+from operations.events import WorkflowCancellationRequested
 from operations.models import JobEventRow, OperationalAttemptMetric
-from operations.services.runs import record_outcome
+from operations.services.runs import record_cancel_intent, record_outcome
 from operations.services.stages import reset_stages
 from operations.stage_engine import Claim, Settlement, StageContext, publish_stage, settle_canceled, settle_failure
 from operations.stage_engine.work import work_job
@@ -147,6 +150,42 @@ def test_it_cancels_a_row_whose_run_was_canceled_while_it_worked(
     assert get_row(cast.backend, SCORE).reason_code == "UPSTREAM_CANCELED"
     assert_fenced(stages[ENRICH].runs[0])
     assert_rebuild_matches()
+
+
+def test_it_publishes_nothing_for_a_run_that_was_asked_to_stop_meanwhile(
+    cast: Cast, stages: Stages, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    """Its worker has not been told yet: only the recorded request keeps the result out."""
+
+    def ask(given: Claim) -> str:
+        record_cancel_intent("prep-first", "run-first")
+        return "result"
+
+    stages[ENRICH].script = [ask]
+    ended = work_job(cast.backend, ENRICH, CONTEXT)
+
+    assert (ended.report.state, ended.report.code) == (StageState.CANCELED, "CANCELED")
+    row = get_row(cast.backend, ENRICH)
+    assert (row.state, row.reason_code) == (StageState.CANCELED, "workflow_canceled")
+    assert "JobEnriched" not in list_types()
+    assert_fenced(stages[ENRICH].runs[0])
+    assert_rebuild_matches()
+
+
+@pytest.mark.parametrize("evidence", CancelEvidence)
+def test_it_goes_by_every_kind_of_evidence_and_by_the_exact_run(
+    evidence: CancelEvidence, cast: Cast, stages: Stages
+) -> None:
+    given, other = claim(cast.backend, ENRICH), claim(cast.data, ENRICH, replace(FIRST_RUN, run_id="run-second"))
+    with writer():
+        append(
+            WorkflowCancellationRequested(workflow_id="prep-first", run_id="run-first", evidence=evidence),
+            key=make_cancel_key("run-first", evidence),
+        )
+    with pytest.raises(StageCanceled):
+        publish_stage(given, "result")
+    publish_stage(other, "result")
+    assert list_types().count("JobEnriched") == 1
 
 
 def test_it_skips_a_late_predecessor_and_never_fails_its_successors_row(cast: Cast, stages: Stages) -> None:
