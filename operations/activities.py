@@ -11,6 +11,7 @@ from operations import queries
 from operations.contracts import (
     OWNED_BY_OTHER_RUN,
     BatchReport,
+    CanceledSelection,
     ErrorCode,
     StageBatchInput,
     StageJobInput,
@@ -25,6 +26,8 @@ from operations.errors import WorkspaceMismatch
 from operations.services import runs
 from operations.services.steps import recorded_step
 from operations.stage_engine import Owner, StageContext, work_job
+from operations.stage_engine.settling import cancel_selected_rows as cancel_rows
+from operations.stage_engine.settling import settle_earlier_attempts
 from operations.workspace import is_own_identity
 
 FAILURES_IN_REPORT = 25
@@ -66,6 +69,7 @@ def run_job(stage: StageName, given: StageJobInput) -> StageReport:
     """
     check_workspace(given.workspace_identity)
     context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
+    settle_earlier_attempts(stage, context.owner, [UUID(given.job_id)])
     result = work_job(UUID(given.job_id), stage, context)
     report = result.report
     if report.state == StageState.CANCELED and is_canceled_by_operator():
@@ -87,6 +91,7 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     """
     check_workspace(given.workspace_identity)
     context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
+    settle_earlier_attempts(stage, context.owner, _read_job_ids(given))
     reports = _list_ended_before(stage, given)
     again = False
     for job_id in _select_jobs(stage, given, done=len(reports)):
@@ -118,12 +123,16 @@ def _list_ended_before(stage: StageName, given: StageBatchInput) -> list[StageRe
     return queries.list_settled_by_run(stage, info.workflow_run_id or "")
 
 
+def _read_job_ids(given: StageBatchInput) -> list[UUID] | None:
+    return None if given.job_ids is None else [UUID(job_id) for job_id in given.job_ids]
+
+
 def _select_jobs(stage: StageName, given: StageBatchInput, *, done: int) -> list[UUID]:
     if given.limit and done >= given.limit:
         return []
     return queries.list_stage_candidates(
         stage,
-        job_ids=None if given.job_ids is None else [UUID(job_id) for job_id in given.job_ids],
+        job_ids=_read_job_ids(given),
         execution_ref=given.execution_ref,
         owner_run_id=activity.info().workflow_run_id or "",
         limit=given.limit and given.limit - done,
@@ -182,6 +191,12 @@ def select_jobs(stage: str, limit: int) -> list[str]:
     return [str(job_id) for job_id in queries.list_stage_candidates(StageName(stage), limit=limit)]
 
 
+@activity.defn(name="cancel_selected_rows", no_thread_cancel_exception=True)
+def cancel_selected_rows(given: CanceledSelection) -> None:
+    owner = Owner(given.workflow_id, given.run_id)
+    cancel_rows(owner, StageName(given.stage), [UUID(job_id) for job_id in given.job_ids])
+
+
 @activity.defn(name="record_workflow_started", no_thread_cancel_exception=True)
 def record_workflow_started(start: WorkflowStart) -> None:
     runs.record_started(start)
@@ -194,5 +209,5 @@ def record_workflow_outcome(outcome: WorkflowOutcome) -> None:
 
 ACTIVITIES: list[Callable[..., object]] = [
     enrich_jobs, score_jobs, tailor_jobs, cover_jobs, score_job, tailor_job, cover_job, pdf_job, select_jobs,
-    record_workflow_started, record_workflow_outcome,
+    cancel_selected_rows, record_workflow_started, record_workflow_outcome,
 ]  # fmt: skip

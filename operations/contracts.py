@@ -92,6 +92,11 @@ NEVER_RETRIED = (
 
 #: Why a claim is refused while a stage of the job is being worked on elsewhere.
 OWNED_BY_OTHER_RUN = "OWNED_BY_OTHER_RUN"
+#: Refusals that say that somebody else has the row: nothing failed, and nothing was done.
+LOST_OWNERSHIP = (OWNED_BY_OTHER_RUN, "LEASE_LOST")
+
+#: Workflows whose cancellation also takes what they had put back; of the others only what they hold at that moment.
+COHORT_OWNERS = ("DiscoverWorkflow",)
 
 #: The steps of preparation, in the only order in which they run.
 PREPARATION_ORDER = (StageName.SCORE, StageName.TAILOR, StageName.COVER, StageName.PDF)
@@ -202,6 +207,16 @@ class PipelineInput:
     limit: int = 0
     tenant_id: str = "local"
     execution_ref: ExecutionRef | None = None
+
+
+@dataclass(frozen=True)
+class CanceledSelection:
+    """The jobs that a canceled run was to work on."""
+
+    workflow_id: str
+    run_id: str
+    stage: str
+    job_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)

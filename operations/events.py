@@ -17,15 +17,23 @@ class StageStarted(JobEvent):
     run_id: str = ""
 
 
-@event("StageCompleted")
+@event("StageCompleted", version=2)
 class StageCompleted(JobEvent):
+    """``reason_code`` says why a result counts although its run did not end well."""
+
     job_id: UUID
     stage: str
     attempt: int
     duration_ms: int
     reused: bool = False
+    reason_code: str = ""
     workflow_id: str = ""
     run_id: str = ""
+
+
+@upcaster("StageCompleted", from_version=1)
+def add_reason_code(payload: Payload) -> Payload:
+    return {**payload, "reasonCode": ""}
 
 
 @event("StageFailed")

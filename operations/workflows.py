@@ -6,8 +6,9 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 
 from operations.contracts import (
-    OWNED_BY_OTHER_RUN,
+    LOST_OWNERSHIP,
     BatchReport,
+    CanceledSelection,
     PipelineInput,
     PreparationInput,
     PreparationResult,
@@ -19,7 +20,7 @@ from operations.contracts import (
 
 with workflow.unsafe.imports_passed_through():
     from operations import policies
-from operations.envelope import Ending, run_enveloped
+from operations.envelope import Ending, run_enveloped, write_control
 
 PDF_CONCURRENCY = 4
 PDF_AT_MOST = 2000
@@ -66,12 +67,38 @@ def _describe(result: PreparationResult) -> dict[str, str]:
 
 @workflow.defn(name="JobPipelineWorkflow")
 class JobPipelineWorkflow:
-    """One stage over chosen jobs, or over every eligible one. A failing item never stops its peers."""
+    """One stage over chosen jobs, or over every eligible one. A failing item never stops its peers.
+
+    Canceled, it takes the chosen jobs along: what it had not come to is not left waiting as if nobody had stopped it.
+    """
+
+    def __init__(self) -> None:
+        self.selection_is_canceled = False
 
     @workflow.run
     async def run(self, given: PipelineInput) -> BatchReport:
         summary = {"stage": given.stage, "jobs": "eligible" if given.job_ids is None else str(len(given.job_ids))}
-        return await run_enveloped(lambda: self._run_stage(given), summary=summary)
+        try:
+            return await run_enveloped(lambda: self._run_to_end(given), summary=summary)
+        except BaseException as error:
+            await self._cancel_selection(given, error)  # where it was canceled before its body began
+            raise
+
+    async def _run_to_end(self, given: PipelineInput) -> tuple[BatchReport, Ending]:
+        try:
+            return await self._run_stage(given)
+        except BaseException as error:
+            await self._cancel_selection(given, error)
+            raise
+
+    async def _cancel_selection(self, given: PipelineInput, error: BaseException) -> None:
+        if given.job_ids is None or self.selection_is_canceled or not is_cancelled_exception(error):
+            return
+        if workflow.patched("cancel-selection"):
+            self.selection_is_canceled = True
+            info = workflow.info()
+            selection = CanceledSelection(info.workflow_id, info.run_id, given.stage, given.job_ids)
+            await write_control("cancel_selected_rows", selection)
 
     async def _run_stage(self, given: PipelineInput) -> tuple[BatchReport, Ending]:
         if given.stage == "pdf":
@@ -132,7 +159,7 @@ class JobPipelineWorkflow:
                         raise
                     cause = getattr(error, "cause", None)
                     code = (cause.type if isinstance(cause, ApplicationError) else None) or "PDF_FAILED"
-                    state = StageState.RUNNING if code == OWNED_BY_OTHER_RUN else StageState.FAILED
+                    state = StageState.SKIPPED if code in LOST_OWNERSHIP else StageState.FAILED
                     return StageReport(job_id, "pdf", state, code)
 
         reports = await asyncio.gather(*(render(job_id) for job_id in job_ids))

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
+from operations.contracts import COHORT_OWNERS, RunStatus, WorkflowOutcome, WorkflowStart
 from operations.database import writer
 from operations.ended_runs import CancelEvidence, make_cancel_key, make_end_key
 from operations.eventlog import append
@@ -19,7 +19,7 @@ from operations.events import (
     WorkflowTimedOut,
 )
 from operations.services.pending import forget_pending
-from operations.stage_engine.lifecycle import settle_owned_rows
+from operations.stage_engine.settling import cancel_owned_cohort, settle_owned_rows
 
 NOT_FOUND_REASON = "reconciled_not_found"
 
@@ -59,7 +59,11 @@ def record_outcome(outcome: WorkflowOutcome) -> bool:
     afterwards: no row ever says that an ended run is working on it.
     """
     with writer():
-        settle_owned_rows(outcome.run_id, canceled=outcome.status == RunStatus.CANCELED)
+        canceled = outcome.status == RunStatus.CANCELED
+        if canceled and outcome.workflow_type in COHORT_OWNERS:
+            cancel_owned_cohort(outcome.workflow_id, outcome.run_id)
+        else:
+            settle_owned_rows(outcome.run_id, canceled=canceled)
         forget_pending(outcome.run_id)
         logged = append(_to_terminal(outcome), key=make_end_key(outcome.run_id))
     return logged is not None

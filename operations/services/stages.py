@@ -52,7 +52,7 @@ def reset_stages(stage: StageName, job_ids: Iterable[UUID], *, reason_code: str 
             elif row.state == StageState.PENDING:
                 refused[job_id] = "ALREADY_PENDING"
             else:
-                moves.append(plan_reset(row, reason_code=reason_code, attempts=0))
+                moves.append(plan_reset(row, reason_code=reason_code, attempts=0, keeps_owner=False))
                 done.append(job_id)
         move_rows(moves)
     return ResetReport(tuple(done), refused)

@@ -1,5 +1,7 @@
 """How a claimed row ends by itself: its state, event and metric, and what that means for the stages after it."""
 
+import logging
+
 from django.utils import timezone
 
 from operations.contracts import StageState
@@ -8,10 +10,16 @@ from operations.metrics import record_attempt
 from operations.models import JobStageState
 from operations.stage_engine.declaration import Settlement, Stage, get_stage
 from operations.stage_engine.dependents import settle_dependents
+from operations.stage_engine.hooks import OUTAGES
 from operations.stage_engine.rows import compute_cooldown, elapsed_ms, move_row
 
+log = logging.getLogger(__name__)
 
-def succeed_row(row: JobStageState, stage: Stage, settlement: Settlement, *, reused: bool) -> None:
+
+def succeed_row(
+    row: JobStageState, stage: Stage, settlement: Settlement, *, reused: bool, reason_code: str = ""
+) -> None:
+    """``reason_code`` says why the result counts although its run did not end well."""
     duration = elapsed_ms(row.started_at)
     move_row(
         row,
@@ -22,11 +30,13 @@ def succeed_row(row: JobStageState, stage: Stage, settlement: Settlement, *, reu
             attempt=row.attempts,
             duration_ms=duration,
             reused=reused,
+            reason_code=reason_code,
             workflow_id=row.owner_workflow_id,
             run_id=row.owner_run_id,
         ),
         finished_at=timezone.now(),
         retryable=True,
+        reason_code=reason_code,
     )
     record_ending(row, stage, outcome="succeeded", duration_ms=duration, counts=settlement.counts)
     settle_dependents(row.job_id, stage.name, StageState.SUCCEEDED, hold=settlement.hold)
@@ -104,5 +114,16 @@ def record_ending(
         error_message=error[1],
         run_id=row.owner_run_id,
         job_id=row.job_id,
-        job_url=stage.describe_job(row.job_id),
+        job_url=_describe_job(row, stage),
     )
+
+
+def _describe_job(row: JobStageState, stage: Stage) -> str:
+    """A metric's address is worth no ending."""
+    try:
+        return stage.describe_job(row.job_id)
+    except OUTAGES:
+        raise
+    except Exception as error:
+        log.error("naming the page of job %s raised %s", row.job_id, type(error).__name__)
+        return ""

@@ -26,6 +26,7 @@ from operations.stage_engine.declaration import (
 )
 from operations.stage_engine.dependents import settle_dependents
 from operations.stage_engine.endings import exhaust_row, fail_row, record_ending, succeed_row
+from operations.stage_engine.hooks import call_quietly
 from operations.stage_engine.rows import (
     block_row,
     cancel_row,
@@ -37,7 +38,6 @@ from operations.stage_engine.rows import (
 from operations.stage_engine.statements import find_stage_row
 from operations.stage_engine.states import CLAIMABLE
 
-OWNER_ENDED_MESSAGE = "The run that worked on this ended before it had a result."
 OWNER_LOST_MESSAGE = "The run that worked on this cannot be found; an operator released it."
 
 
@@ -123,10 +123,11 @@ def _check_prerequisite(row: JobStageState) -> Refusal | None:
 def _close_attempt(row: JobStageState, stage: Stage, *, code: str, retryable: bool = False) -> None:
     """End in the stage's own records what a dead worker had begun, where its row is not worked on any more."""
     if row.state == StageState.RUNNING:
-        stage.record_failure(_read_claim(row), code=code, retryable=retryable)
+        claim = read_claim(row)
+        call_quietly(lambda: stage.record_failure(claim, code=code, retryable=retryable), of=stage.name)
 
 
-def _read_claim(row: JobStageState) -> Claim:
+def read_claim(row: JobStageState) -> Claim:
     """The claim that a running row was given to, for whoever ends it in its owner's place; without its profile."""
     ref = ExecutionRef(row.tenant_id, row.execution_workflow_id, row.execution_run_id) if row.execution_run_id else None
     owner = Owner(row.owner_workflow_id, row.owner_run_id, row.owner_attempt)
@@ -205,37 +206,12 @@ def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) ->
     stage = get_stage(claim.stage)
     with writer():
         row = _get_fenced(claim)
-        stage.record_failure(claim, code=code, retryable=retryable)
+        call_quietly(lambda: stage.record_failure(claim, code=code, retryable=retryable), of=stage.name)
         if retryable and row.attempts >= stage.max_attempts:
             exhaust_row(row, code=code, message=message)
             return StageState.EXHAUSTED
         fail_row(row, stage, code=code, message=message, retryable=retryable)
     return StageState.FAILED
-
-
-def settle_owned_rows(run_id: str, *, canceled: bool = False) -> int:
-    """Settle what a run that has ended still holds: a result committed since its claim is accepted, the rest fails.
-
-    What a canceled run holds is canceled instead; an accepted result survives that too.
-
-    Inside ``writer()``; returns the number of rows settled. Running it again changes nothing.
-    """
-    owned = list(JobStageState.objects.filter(owner_run_id=run_id, state=StageState.RUNNING))
-    for row in owned:
-        stage = get_stage(row.stage)
-        if stage.find_result_version(row.job_id) > row.baseline_version:
-            succeed_row(row, stage, stage.settle_found(row.job_id), reused=True)
-        elif canceled:
-            stage.record_cancellation(_read_claim(row))
-            cancel_row(row, reason_code="workflow_canceled")
-            settle_dependents(row.job_id, stage.name, StageState.CANCELED)
-        elif row.attempts >= stage.max_attempts:
-            stage.record_failure(_read_claim(row), code="OWNER_ENDED", retryable=False)
-            exhaust_row(row, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE)
-        else:
-            stage.record_failure(_read_claim(row), code="OWNER_ENDED", retryable=True)
-            fail_row(row, stage, code="OWNER_ENDED", message=OWNER_ENDED_MESSAGE, retryable=True)
-    return len(owned)
 
 
 def release_row(row: JobStageState) -> None:
@@ -255,6 +231,6 @@ def settle_canceled(claim: Claim) -> None:
     """End a claimed row whose run was canceled; a late publish of it is refused from then on."""
     with writer():
         row = _get_fenced(claim)
-        get_stage(claim.stage).record_cancellation(claim)
+        call_quietly(lambda: get_stage(claim.stage).record_cancellation(claim), of=claim.stage)
         cancel_row(row, reason_code="workflow_canceled")
         settle_dependents(row.job_id, StageName(row.stage), StageState.CANCELED)

@@ -157,7 +157,10 @@ def reset_row(row: JobStageState, *, reason_code: str, attempts: int | None = No
     move_rows([plan_reset(row, reason_code=reason_code, attempts=attempts)])
 
 
-def plan_reset(row: JobStageState, *, reason_code: str, attempts: int | None = None) -> RowMove:
+def plan_reset(
+    row: JobStageState, *, reason_code: str, attempts: int | None = None, keeps_owner: bool = True
+) -> RowMove:
+    """A released row stays its last owner's until somebody claims it; one that a person put back is nobody's."""
     kept = row.attempts if attempts is None else attempts
     event = StageReset(
         job_id=row.job_id,
@@ -178,6 +181,8 @@ def plan_reset(row: JobStageState, *, reason_code: str, attempts: int | None = N
         "next_attempt_at": None,
         "lease_epoch": row.lease_epoch + 1,
     }
+    if not keeps_owner:
+        changes |= {"owner_workflow_id": "", "owner_run_id": "", "owner_attempt": 0}
     return RowMove(row, StageState.PENDING, event, changes)
 
 

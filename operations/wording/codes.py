@@ -56,6 +56,8 @@ _REASONS: Final[dict[str, Reason]] = {
     "RUN_OPEN": Reason("its run is still at work", "Cancel that run, or wait until it has ended."),
     "NO_SUCH_ROW": Reason("it has no such step yet", "Run the step before it first."),
     "OWNER_ENDED": Reason("its run ended before it was finished", "Try again."),
+    "WORKER_LOST": Reason("the worker stopped before it was finished", _WAIT),
+    "RESULT_KEPT": Reason("accepted before its run was canceled"),
     "DONE": Reason("already done"),
     # reading a posting
     "NO_CONTENT": Reason("the posting has no readable text", _OPEN_POSTING),

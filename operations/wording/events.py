@@ -64,7 +64,7 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
     "CoverLetterGenerated": lambda b: f"Letter {b['version']} was accepted",
     "PdfRendered": lambda b: f"Documents printed: {count_of(b['pages'], 'page')}",
     "StageStarted": lambda b: f"{_stage(b)} started{_attempt(b)}",
-    "StageCompleted": lambda b: f"{_stage(b)} done{_took(b)}",
+    "StageCompleted": lambda b: f"{_stage(b)} done{_took(b)}{_because(b)}",
     "StageFailed": lambda b: f"{_stage(b)} failed{_because(b)}" + (", to be tried again" if b.get("retryable") else ""),
     "StageExhausted": lambda b: f"{_stage(b)} failed too often{_because(b)}",
     "StageBlocked": lambda b: f"{_stage(b)} is held up{_because(b)}",

@@ -17,7 +17,7 @@ from temporalio.worker import Replayer
 
 from operations.contracts import ErrorCode, RunStatus
 from operations.registration import collect_workflows
-from tests.operations.workflow_runs import INPUTS, Stubs, describe_ends, serving, start
+from tests.operations.workflow_runs import INPUTS, JOB, Stubs, describe_ends, serving, start
 from tests.temporal import TemporalServer, running_temporal
 
 pytestmark = pytest.mark.temporal
@@ -118,6 +118,44 @@ def test_a_run_canceled_before_any_worker_saw_it_has_its_start_and_one_end(serve
             async with serving(client, stubs):
                 assert isinstance(await read_failure(handle), CancelledError)
         assert stubs.calls == ["record_workflow_started", "record_workflow_outcome"]
+        assert describe_ends(stubs) == [(RunStatus.CANCELED, "")]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("code", "state"), [("OWNED_BY_OTHER_RUN", "skipped"), ("LEASE_LOST", "skipped"), ("TOO_LONG", "failed")]
+)
+def test_a_document_that_another_run_prints_is_skipped(server: TemporalServer, code: str, state: str) -> None:
+    async def run() -> None:
+        given = dataclasses.replace(INPUTS["JobPipelineWorkflow"], job_ids=(JOB,))
+        async with connected(server) as client, serving(client, Stubs(refuse_with=code)):
+            handle = await start(client, "JobPipelineWorkflow", given, run=uuid4().hex)
+            assert (await handle.result())["counts"] == {state: 1}
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["in the middle", "before it began"])
+def test_a_canceled_selection_is_canceled_once_with_its_run(server: TemporalServer, begun: bool) -> None:
+    async def run() -> None:
+        stubs = Stubs(block="pdf_job")
+        given = dataclasses.replace(INPUTS["JobPipelineWorkflow"], job_ids=(JOB,))
+        async with connected(server) as client:
+            handle = await start(client, "JobPipelineWorkflow", given, run=uuid4().hex)
+            if not begun:
+                await handle.cancel()
+            async with serving(client, stubs):
+                if begun:
+                    await stubs.blocked.wait()
+                    await handle.cancel()
+                assert isinstance(await read_failure(handle), CancelledError)
+            await replay(await handle.fetch_history())
+        [selection] = stubs.selections
+        assert (selection.workflow_id, selection.run_id) == (handle.id, handle.first_execution_run_id)
+        assert (selection.stage, selection.job_ids) == ("pdf", (JOB,))
+        last = ["cancel_selected_rows", "record_workflow_outcome"]
+        assert stubs.calls[-2:] == (last if begun else last[::-1])
         assert describe_ends(stubs) == [(RunStatus.CANCELED, "")]
 
     asyncio.run(run())

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
+from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from discovery.contracts import (
@@ -23,6 +24,7 @@ from discovery.contracts import (
 )
 from operations.contracts import (
     BatchReport,
+    CanceledSelection,
     PipelineInput,
     PreparationInput,
     RunStatus,
@@ -52,10 +54,12 @@ class Stubs:
     """What the stubs were asked, and how they answer. ``block`` names the activity that never ends by itself."""
 
     block: str = ""
+    refuse_with: str = ""  # the type of failure with which every stage of a job ends
     parallel: int = 2
     calls: list[str] = field(default_factory=list)
     outcomes: list[WorkflowOutcome] = field(default_factory=list)
     ends: list[DiscoveryEnd] = field(default_factory=list)
+    selections: list[CanceledSelection] = field(default_factory=list)
     blocked: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def note(self, name: str) -> None:
@@ -84,7 +88,12 @@ class Stubs:
             self.calls.append("record_discovery_end")
             self.ends.append(end)
 
-        return [record_started, record_outcome, record_discovery_end]
+        @activity.defn(name="cancel_selected_rows")
+        async def cancel_selected(given: CanceledSelection) -> None:
+            self.calls.append("cancel_selected_rows")
+            self.selections.append(given)
+
+        return [record_started, record_outcome, record_discovery_end, cancel_selected]
 
     def _build_discovery(self) -> Sequence[Callable[..., Awaitable[Any]]]:
         @activity.defn(name="plan_sources")
@@ -121,6 +130,8 @@ class Stubs:
         @activity.defn(name=f"{stage}_job")
         async def work(given: StageJobInput) -> StageReport:
             await self.note(f"{stage}_job")
+            if self.refuse_with:
+                raise ApplicationError("refused", type=self.refuse_with, non_retryable=True)
             return StageReport(given.job_id, stage, StageState.SUCCEEDED)
 
         return work
