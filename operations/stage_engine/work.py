@@ -5,13 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from operations.contracts import ExecutionRef, StageName, StageReport, StageState
+from operations.contracts import LOST_OWNERSHIP, ExecutionRef, StageName, StageReport, StageState
 from operations.errors import LeaseLost, OperationsError, StageCanceled
 from operations.log_lines import working_on
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
+from operations.stage_engine.hooks import OUTAGES
 from operations.stage_engine.lifecycle import claim_stage, publish_stage, settle_canceled, settle_failure
 
 log = logging.getLogger(__name__)
+
+INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +43,28 @@ def work_job(job_id: UUID, stage_name: StageName, context: StageContext) -> Work
 
 
 def _work_job(job_id: UUID, stage_name: StageName, context: StageContext) -> WorkResult:
-    claim = claim_stage(
-        job_id,
-        stage_name,
-        owner=context.owner,
-        profile_version=context.profile_version,
-        execution_ref=context.execution_ref,
-    )
-    if isinstance(claim, Refusal):
-        reused = claim.state == StageState.SUCCEEDED
-        return WorkResult(StageReport(str(job_id), stage_name, claim.state, "" if reused else claim.code, reused))
     try:
-        return _run(claim, context)
+        claim = claim_stage(
+            job_id,
+            stage_name,
+            owner=context.owner,
+            profile_version=context.profile_version,
+            execution_ref=context.execution_ref,
+        )
+        return _report_refusal(job_id, stage_name, claim) if isinstance(claim, Refusal) else _run(claim, context)
     except LeaseLost as lost:
         return WorkResult(StageReport(str(job_id), stage_name, StageState.SKIPPED, lost.code))
+    except OUTAGES:
+        raise
+    except Exception as error:  # asking for the row or settling it: the row is as it was, and its run's end settles it
+        return _report_error(job_id, stage_name, error)
+
+
+def _report_refusal(job_id: UUID, stage: StageName, refusal: Refusal) -> WorkResult:
+    if refusal.code in LOST_OWNERSHIP:
+        return WorkResult(StageReport(str(job_id), stage, StageState.SKIPPED, refusal.code))
+    reused = refusal.state == StageState.SUCCEEDED
+    return WorkResult(StageReport(str(job_id), stage, refusal.state, "" if reused else refusal.code, reused))
 
 
 def _run(claim: Claim, context: StageContext) -> WorkResult:
@@ -71,10 +82,8 @@ def _run(claim: Claim, context: StageContext) -> WorkResult:
     except OperationsError as failure:
         return _fail(claim, code=str(failure.code), message=failure.message, retryable=failure.retryable)
     except Exception as error:
-        # Its text may quote the posting or the profile, so only its type is kept.
-        log.error("%s of job %s raised %s", claim.stage, job_id, type(error).__name__, exc_info=_is_debugging())
-        message = f"An unexpected {type(error).__name__} in this stage; the worker's log has the job id."
-        return _fail(claim, code="INTERNAL_ERROR", message=message, retryable=True)
+        message = _note_unexpected(claim.job_id, claim.stage, error)
+        return _fail(claim, code=INTERNAL_ERROR, message=message, retryable=True)
     return WorkResult(StageReport(job_id, claim.stage, StageState.SUCCEEDED))
 
 
@@ -82,6 +91,20 @@ def _fail(claim: Claim, *, code: str, message: str, retryable: bool) -> WorkResu
     state = settle_failure(claim, code=code, message=message, retryable=retryable)
     report = StageReport(str(claim.job_id), claim.stage, state, code)
     return WorkResult(report, retryable and state is StageState.FAILED, message)
+
+
+def _report_error(job_id: UUID, stage: StageName, error: Exception) -> WorkResult:
+    if isinstance(error, OperationsError):
+        code, message, retryable = str(error.code), error.message, error.retryable
+    else:
+        code, message, retryable = INTERNAL_ERROR, _note_unexpected(job_id, stage, error), True
+    return WorkResult(StageReport(str(job_id), stage, StageState.FAILED, code), retryable, message)
+
+
+def _note_unexpected(job_id: UUID, stage: StageName, error: Exception) -> str:
+    """Its text may quote the posting or the profile, so only its type is kept."""
+    log.error("%s of job %s raised %s", stage, job_id, type(error).__name__, exc_info=_is_debugging())
+    return f"An unexpected {type(error).__name__} in this stage; the worker's log has the job id."
 
 
 def _is_debugging() -> bool:
