@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth import admin as _accounts  # noqa: F401 - registers what is taken out below
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.template.response import TemplateResponse

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.builtin import extract_requirements, find_warnings, posting_text
+from scoring.builtin import extract_requirements, find_warnings
 from scoring.contracts import Requirement, Scope, Tier
+from scoring.posting_text import posting_text
 from tests.scoring.cast import BACKEND, NURSE, OPENINGS
 
 _LINES = st.sampled_from(

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from discovery.contracts import ProfileDocument
-from scoring.builtin import assess_fit, extract_requirements, find_warnings, posting_text
+from scoring.builtin import assess_fit, extract_requirements, find_warnings
 from scoring.contracts import Fit, FitReport
+from scoring.posting_text import posting_text
 from scoring.scoring_rule import AnalysisEmpty, check_report, compute_score
 from tests.scoring.cast import (
     BACKEND,

@@ -16,9 +16,9 @@ from operations.models import JobListProjection
 from operations.services.stages import reset_stages
 from operations.settings_store import change_settings
 from scoring import engines
-from scoring.builtin import posting_text
 from scoring.contracts import Fit, FitReport, Requirement, RequirementFit, Scope, Tier
 from scoring.models import JobScore, PostingAnalysis
+from scoring.posting_text import posting_text
 from scoring.queries import find_score_value, get_score
 from tests.discovery.cast import BACKEND, DUTIES, add_job, get_stage_row, list_event_types, list_events, work
 from tests.materials.candidate import SAMPLE
