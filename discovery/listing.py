@@ -1,5 +1,6 @@
 """Reads for the profile and the sources pages and their API."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -63,6 +64,23 @@ def list_sources() -> list[SourceRow]:
     read = _map_last_readings()
     entries = Entry.objects.order_by("-enabled", "family", "label", "id")[:SOURCES_SHOWN]
     return [_describe(entry, read.get(entry.id)) for entry in entries]
+
+
+@dataclass(frozen=True, slots=True)
+class FailingSource:
+    id: str
+    name: str
+    error_code: str
+    failed_at: datetime
+
+
+def list_failing_sources(*, limit: int, less: Sequence[str] = ()) -> list[FailingSource]:
+    """Boards that are read and failed when last read, newest failure first, less those of some codes."""
+    rows = Entry.objects.filter(enabled=True, state="failed").exclude(error_code__in=less)
+    return [
+        FailingSource(row.id, row.label or row.board, row.error_code, row.updated_at)
+        for row in rows.order_by("-updated_at", "id")[:limit]
+    ]
 
 
 def find_source(source_id: str) -> SourceRow | None:

@@ -1,10 +1,13 @@
 """What discovery adds to shared pages: the job page's section on where a posting was seen, how far its text is trusted
-and what it may be a copy of; the dashboard's first steps; the sidebar."""
+and what it may be a copy of; the dashboard's first steps and the boards that need a person; the sidebar."""
 
 from typing import Any
 from uuid import UUID
 
-from discovery.listing import has_enabled_source
+from django.urls import reverse
+
+from discovery.board_words import PASSES_BY_ITSELF, describe_failure
+from discovery.listing import has_enabled_source, list_failing_sources
 from discovery.queries import (
     find_newest_profile_version,
     find_snapshot_facts,
@@ -14,6 +17,7 @@ from discovery.queries import (
 from operations.first_steps import first_step
 from operations.job_panels import job_panel
 from operations.navigation import Page, add_page
+from operations.needs import Need, needs_person
 
 TIERS = {
     "source_payload": "the board itself",
@@ -68,3 +72,19 @@ def has_profile() -> bool:
 )
 def has_source() -> bool:
     return has_enabled_source()
+
+
+@needs_person
+def list_board_needs(limit: int) -> list[Need]:
+    """Boards that fail and that no later run will read by itself. The registry is small: tens of rows."""
+    return [
+        Need(
+            f"board-{source.id}",
+            f"The board {source.name} could not be read",
+            reverse("discovery:sources"),
+            (state := describe_failure(source.error_code)),
+            f"{state.sentence} Or turn it off.".strip(),
+            source.failed_at,
+        )
+        for source in list_failing_sources(limit=limit, less=PASSES_BY_ITSELF)
+    ]

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from discovery.board_words import describe_failure
 from discovery.listing import JOBS_COUNTED, SourceRow, list_sources
 from discovery.queries import find_newest_profile_version
 from discovery.services.sources import (
@@ -21,20 +22,9 @@ from discovery.sources.addresses import is_address, read_board_address
 from discovery.sources.base import SOURCES
 from discovery.sources.bundled import FAMILY as BUNDLED
 from operations.listing.runs import RunFilter, list_runs
-from operations.wording import Reason, Tone, Wording, count_of, describe_code
+from operations.wording import Tone, Wording, count_of
 
 FIELDS: Final = ("kind", "board", "label", "base_url")
-#: A board's failures, where what helps is another thing than for a single posting.
-BOARD_REASONS: Final = {
-    "NOT_FOUND": Reason("there is no such board", "Open its address in a browser and compare the token."),
-    "ACCESS_DENIED": Reason("the site refuses us this board", "Open it in a browser; it may have been closed."),
-    "MALFORMED_BOARD": Reason("its answer has an unexpected shape", "The board may have changed; try again later."),
-    "UNEXPECTED_STATUS": Reason("the site answered unexpectedly", "Try again later."),
-    "BAD_CONTENT": Reason("the answer cannot be read", "The board may have changed; try again later."),
-    "TLS_FAILED": Reason("the site's certificate is not valid", "Open it in a browser to see what is wrong."),
-    "BODY_TOO_LARGE": Reason("the board is too large to read"),
-}
-PASSES_BY_ITSELF: Final = {"SOURCE_UNAVAILABLE", "RATE_LIMITED", "TIMED_OUT", "NETWORK_FAILURE", "CONNECTION_LOST"}
 UNKNOWN_ADDRESS: Final = (
     "This is not the address of a Greenhouse, Lever or Ashby board. Paste one such as "
     "https://boards.greenhouse.io/acme, or choose the kind and give the token."
@@ -90,7 +80,7 @@ def describe_source(row: SourceRow) -> dict[str, Any]:
             if part
         ),
         "state": word_state(row),
-        "remedy": find_reason(row.error_code).remedy if row.enabled and row.state == "failed" else "",
+        "remedy": word_state(row).sentence if row.enabled and row.state == "failed" else "",
         "jobs": f"{JOBS_COUNTED:,}+" if row.jobs > JOBS_COUNTED else f"{row.jobs:,}",
         "reading": word_reading(row.last_counts),
     }
@@ -103,13 +93,7 @@ def word_state(row: SourceRow) -> Wording:
         return Wording("Not read yet", Tone.IDLE, "The next run reads it.")
     if row.state != "failed":
         return Wording("Read", Tone.GOOD)
-    reason = find_reason(row.error_code)
-    tone = Tone.WAITING if row.error_code in PASSES_BY_ITSELF else Tone.PERSON
-    return Wording(f"Failed: {reason.short}", tone, reason.remedy)
-
-
-def find_reason(code: str) -> Reason:
-    return BOARD_REASONS.get(code) or describe_code(code) or Reason("an unexpected error", "Try again.")
+    return describe_failure(row.error_code)
 
 
 def word_reading(counts: dict[str, int]) -> str:

@@ -1,5 +1,7 @@
 """Reads of the engine's tables, by subject. Each says its cost where it is not one index lookup."""
 
+from operations.queries.bad_runs import list_bad_runs
+from operations.queries.days import COUNTED, count_events_since, find_first_event_since
 from operations.queries.events import CONTENT_EVENTS, find_content_event_id, find_event, find_first_event_time
 from operations.queries.executions import (
     count_plans,
@@ -41,10 +43,12 @@ from operations.queries.workers import find_fresh_worker
 
 __all__ = [
     "CONTENT_EVENTS",
+    "COUNTED",
     "OPEN_STATES",
     "OpenRun",
     "PendingRow",
     "RunRow",
+    "count_events_since",
     "count_lost_stages",
     "count_open_runs",
     "count_plans",
@@ -52,6 +56,7 @@ __all__ = [
     "count_without_pdf",
     "find_content_event_id",
     "find_event",
+    "find_first_event_since",
     "find_first_event_time",
     "find_fresh_worker",
     "find_job",
@@ -60,6 +65,7 @@ __all__ = [
     "find_stage_state",
     "find_temporal_url",
     "find_timeline",
+    "list_bad_runs",
     "list_jobs_scored_between",
     "list_memberships",
     "list_open_runs_of_job",

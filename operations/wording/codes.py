@@ -117,3 +117,9 @@ def describe_code(code: str) -> Reason | None:
     if code.startswith("WAITS_FOR_"):
         return Reason("an earlier step is not done")
     return _REASONS.get(code)
+
+
+def passes_by_itself(code: str) -> bool:
+    """Whether its remedy is to wait for the next attempt, which only holds while there is one to come."""
+    reason = describe_code(code)
+    return reason is not None and reason.remedy == _WAIT

@@ -1,0 +1,37 @@
+"""What the engine adds to shared pages: runs that ended badly, among what needs a person."""
+
+from datetime import timedelta
+from typing import Final
+
+from django.urls import reverse
+from django.utils import timezone
+
+from operations import queries
+from operations.models import WorkflowRunProjection
+from operations.needs import Need, needs_person
+from operations.wording import describe_run, name_workflow
+from operations.wording.codes import passes_by_itself
+
+#: An older failure that nobody took up again is history; it stays on the Runs page.
+KEPT: Final = timedelta(days=7)
+START_AGAIN: Final = "Start it again; if it ends the same way, its page says where."
+
+
+@needs_person
+def list_run_needs(limit: int) -> list[Need]:
+    runs = queries.list_bad_runs(since=timezone.now() - KEPT, limit=limit)
+    titles = queries.map_job_titles([run.job_id for run in runs if run.job_id])
+    return [describe_bad_run(run, titles.get(run.job_id, "")) for run in runs]
+
+
+def describe_bad_run(run: WorkflowRunProjection, title: str) -> Need:
+    state = describe_run(run.status, error_code=run.error_code, reason_code=run.reason_code)
+    name = name_workflow(run.workflow_type)
+    return Need(
+        f"run-{run.run_id}",
+        f"{name}: {title}" if title else name,
+        reverse("operations:run", args=[run.run_id]),
+        state,
+        START_AGAIN if not state.sentence or passes_by_itself(run.error_code) else state.sentence,
+        run.ended_at or run.first_seen_at,
+    )
