@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, Sum
+from django.db.models import Exists, Max, OuterRef, Q, Sum
 from django.utils import timezone
 
 from operations.contracts import HEARTBEAT_FRESH_SECONDS, StageName, StageState
@@ -18,16 +18,21 @@ PERSON_STATES: Final = (StageState.EXHAUSTED, StageState.NEEDS_VERIFICATION)
 
 @dataclass(frozen=True, slots=True)
 class WorkerLoad:
+    """``fresh_seconds``: for how long it may still be said of a worker that it is alive."""
+
     busy: int
     slots: int
+    fresh_seconds: int
 
 
 def find_worker_load() -> WorkerLoad | None:
     """Slots of every worker seen within 45 seconds, together; ``None`` when there is none."""
     since = timezone.now() - timedelta(seconds=HEARTBEAT_FRESH_SECONDS)
     fresh = WorkerRuntimeHeartbeat.objects.filter(last_seen_at__gte=since, stopped_at__isnull=True)
-    total = fresh.aggregate(busy=Sum("slots_busy"), slots=Sum("slots"))
-    return None if total["slots"] is None else WorkerLoad(total["busy"], total["slots"])
+    total = fresh.aggregate(busy=Sum("slots_busy"), slots=Sum("slots"), seen_at=Max("last_seen_at"))
+    if total["slots"] is None:
+        return None
+    return WorkerLoad(total["busy"], total["slots"], max(int((total["seen_at"] - since).total_seconds()), 0))
 
 
 def list_needing_person(*, limit: int) -> list[UUID]:

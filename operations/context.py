@@ -1,27 +1,41 @@
 """What every page shows around its content; each part is read only if the template asks for it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 
 from operations import attention
 from operations.navigation import LinkGroup, list_links
+from operations.needs import list_needs
+from operations.readiness import read_worker
 from operations.spend import read_spend_today
+from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
 from operations.wording import describe_money
 
 NEEDS_PERSON_SHOWN = 99
+#: The top bar asks again after so long; sooner where something is being found out right now.
+REFRESH_SECONDS: Final = 15
+SOON_SECONDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One word of the topbar; ``tone`` colours its dot, "" = no dot."""
+    """One word of the topbar; ``tone`` colours its dot, "" = no dot.
+
+    ``fresh_seconds``: for how long it may be shown; from then on a page that has heard nothing newer shows
+    ``expired`` in its place. 0 = for as long as the page stands.
+    """
 
     text: str
     tone: str = ""
     detail: str = ""
+    fresh_seconds: int = 0
+    expired: str = ""
 
 
 class Shell:
@@ -33,32 +47,84 @@ class Shell:
         return list_links(self._path)
 
     @cached_property
+    def temporal(self) -> TemporalAnswer:
+        """What is known of it without waiting: no page stands still because Temporal does."""
+        return temporal_probe.peek()
+
+    @cached_property
     def worker(self) -> Fact:
         load = attention.find_worker_load()
         if load is None:
             return Fact("No worker", "person", "Nothing moves until a worker runs. Start it with the up command.")
-        return Fact(f"Worker {load.busy}/{load.slots}", "good", f"{load.busy} of {load.slots} slots are busy.")
+        text = f"Worker {load.busy}/{load.slots}"
+        detail = f"{load.busy} of {load.slots} slots are busy."
+        return Fact(text, "good", detail, max(load.fresh_seconds, 1), "Worker not heard from")
+
+    @property
+    def has_worker(self) -> bool:
+        return bool(self.worker.fresh_seconds)
+
+    @cached_property
+    def worker_seen_at(self) -> datetime | None:
+        return read_worker()[1]
 
     @cached_property
     def spend(self) -> Fact:
         today = read_spend_today(timezone.now())
         if not today.uses_models and not today.spent_usd:
-            return Fact("Nothing spent", detail="Every step uses the built-in engine, which costs nothing.")
+            return Fact("Built-in engine, nothing spent")
         spent = describe_money(today.spent_usd)
         if not today.ceiling_usd:
-            return Fact(f"{spent} today", detail="Spent today (UTC), without a limit.")
+            return Fact(f"{spent} today, no limit", detail="Spent since midnight UTC.")
         tone = "waiting" if today.spent_usd >= today.ceiling_usd else ""
-        return Fact(f"{spent} of {describe_money(today.ceiling_usd)}", tone, "Spent today (UTC) of the daily limit.")
+        return Fact(f"{spent} of {describe_money(today.ceiling_usd)} today", tone, "Spent since midnight UTC.")
 
     @property
     def facts(self) -> list[Fact]:
-        return [self.worker, self.spend]
+        return [*describe_temporal(self.temporal), self.worker, self.spend]
+
+    @property
+    def refresh_seconds(self) -> int:
+        is_asking = self.temporal.has_address and self.temporal.state is TemporalState.UNKNOWN
+        return SOON_SECONDS if is_asking else REFRESH_SECONDS
 
     @cached_property
+    def _jobs_needing(self) -> int:
+        return len(attention.list_needing_person(limit=NEEDS_PERSON_SHOWN + 1))
+
+    @cached_property
+    def _others_needing(self) -> int:
+        return len(list_needs(NEEDS_PERSON_SHOWN + 1))
+
+    @property
     def needs_person(self) -> str:
         """How many jobs wait for a person: "", "3", at most "99+"."""
-        count = len(attention.list_needing_person(limit=NEEDS_PERSON_SHOWN + 1))
-        return f"{NEEDS_PERSON_SHOWN}+" if count > NEEDS_PERSON_SHOWN else str(count or "")
+        return _cap(self._jobs_needing)
+
+    @property
+    def waits(self) -> str:
+        """How many jobs, runs and boards wait for a person."""
+        return _cap(self._jobs_needing + self._others_needing)
+
+    @property
+    def waits_url(self) -> str:
+        """Where they are listed: the jobs have a list of their own, the dashboard shows all of it."""
+        if self._others_needing:
+            return f"{reverse('operations:dashboard')}#needs-you"
+        return f"{reverse('operations:jobs')}?needs=me"
+
+
+def describe_temporal(answer: TemporalAnswer) -> list[Fact]:
+    """Nothing while it answers: that is what a reader expects."""
+    if answer.is_lost:
+        return [Fact("Temporal does not answer", "person", "Start everything with the up command.")]
+    if answer.state is TemporalState.UNKNOWN and answer.has_address:
+        return [Fact("Asking Temporal", "unknown", "Whether it answers is known in a moment.")]
+    return []
+
+
+def _cap(count: int) -> str:
+    return f"{NEEDS_PERSON_SHOWN}+" if count > NEEDS_PERSON_SHOWN else str(count or "")
 
 
 def add_shell(request: HttpRequest) -> dict[str, Any]:

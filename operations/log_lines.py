@@ -41,16 +41,16 @@ class AddIds(logging.Filter):
 
 
 def _read_temporal_context() -> dict[str, str]:
-    # A process that never imported Temporal's package is in none of its contexts.
+    # A process that never imported Temporal's package, or is still at it in another thread, is in none of its contexts.
     activity, workflow = sys.modules.get("temporalio.activity"), sys.modules.get("temporalio.workflow")
-    if activity is not None and activity.in_activity():
+    if activity is not None and hasattr(activity, "in_activity") and activity.in_activity():
         info = activity.info()
         return {
             "workflow_id": info.workflow_id or "",
             "run_id": info.workflow_run_id or "",
             "activity_type": info.activity_type,
         }
-    if workflow is not None and workflow.in_workflow():
+    if workflow is not None and hasattr(workflow, "in_workflow") and workflow.in_workflow():
         info = workflow.info()
         return {"workflow_id": info.workflow_id, "run_id": info.run_id}
     return {}

@@ -1,39 +1,23 @@
 """What ``GET /v1/health`` says: whether each part of the product works right now."""
 
-import asyncio
-import threading
-import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
-from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
-from operations.errors import WorkerUnavailable
 from operations.folding.engine import list_flagged_apps
 from operations.folding.registry import list_apps
 from operations.models import WorkerRuntimeHeartbeat
 from operations.queries import find_fresh_worker
 from operations.spend import SpendToday, read_spend_today
-from operations.temporal import connect, resolve_address
-
-PROBE_SECONDS: Final = 1.0
-PROBE_KEPT_SECONDS: Final = 5.0
+from operations.temporal_probe import TemporalState, temporal_probe
 
 
 class DatabaseState(StrEnum):
     OK = "ok"
     UNREACHABLE = "unreachable"
-
-
-class TemporalState(StrEnum):
-    """``unknown``: it was never started here, so there is no address to ask."""
-
-    REACHABLE = "reachable"
-    UNREACHABLE = "unreachable"
-    UNKNOWN = "unknown"
 
 
 class WorkerState(StrEnum):
@@ -98,7 +82,7 @@ class Readiness:
 def read_readiness() -> Readiness:
     """Four index lookups, and at most every five seconds a question to Temporal of at most one second. Never raises
     because a part is gone."""
-    temporal = _probe.read()
+    temporal = temporal_probe.read()
     try:
         worker, seen_at = read_worker()
         flagged = set(list_flagged_apps())
@@ -120,42 +104,3 @@ def read_worker() -> tuple[WorkerState, datetime | None]:
         return WorkerState.NONE, None
     seen_at, stopped_at = last
     return WorkerState.NONE if stopped_at else WorkerState.STALE, seen_at
-
-
-class TemporalProbe:
-    """Asks once for all: who comes while a question is open gets the answer before it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._state = TemporalState.UNKNOWN
-        self._asked_at = float("-inf")
-
-    def read(self) -> TemporalState:
-        if time.monotonic() - self._asked_at >= PROBE_KEPT_SECONDS and self._lock.acquire(blocking=False):
-            try:
-                self._state = ask_temporal()
-                self._asked_at = time.monotonic()
-            finally:
-                self._lock.release()
-        return self._state
-
-
-def ask_temporal() -> TemporalState:
-    """Not for a thread with a running loop."""
-    try:
-        resolve_address()
-    except WorkerUnavailable:
-        return TemporalState.UNKNOWN
-    try:
-        is_serving = asyncio.run(asyncio.wait_for(_check_health(), PROBE_SECONDS))
-    except Exception:  # whatever it is, the answer is that Temporal did not answer
-        return TemporalState.UNREACHABLE
-    return TemporalState.REACHABLE if is_serving else TemporalState.UNREACHABLE
-
-
-async def _check_health() -> bool:
-    client = await connect()
-    return await client.service_client.check_health(timeout=timedelta(seconds=PROBE_SECONDS))
-
-
-_probe = TemporalProbe()

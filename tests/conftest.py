@@ -45,6 +45,15 @@ def _flush_under_guards() -> Iterator[None]:
     TransactionTestCase._fixture_teardown = flush  # type: ignore[method-assign]
 
 
+@pytest.fixture(autouse=True)
+def _pages_ask_no_temporal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page's question runs in a thread of its own and would still be out when the next test begins."""
+    from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
+
+    silent = TemporalAnswer(TemporalState.UNKNOWN, has_address=False)
+    monkeypatch.setattr(temporal_probe, "peek", lambda: silent)
+
+
 @pytest.fixture
 def assert_rebuild_matches(db: None) -> Callable[[], None]:
     """Fails unless every projection is what a fresh fold of the log gives, table by table."""

@@ -18,10 +18,10 @@ from operations.readiness import (
     ProjectionState,
     Readiness,
     SpendState,
-    TemporalState,
     WorkerState,
     read_readiness,
 )
+from operations.temporal_probe import TemporalState
 
 STARTED_AT = timezone.now()
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from django import template
+from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -29,6 +30,7 @@ from operations.wording import (
 register = template.Library()
 
 UTC_FORMAT: Final = "%Y-%m-%d %H:%M:%S UTC"
+SAME_DAY: Final = timedelta(hours=20)
 
 
 # --- times and quantities ----------------------------------------------------------------------
@@ -36,12 +38,16 @@ UTC_FORMAT: Final = "%Y-%m-%d %H:%M:%S UTC"
 
 @register.simple_tag
 def moment(value: datetime | None, style: str = "relative") -> SafeString:
-    """A time in the reader's zone with UTC on hover: ``relative`` ("2 h ago"), ``clock``, ``date`` or ``full``."""
+    """A time in the reader's zone with UTC on hover.
+
+    ``relative`` ("2 h ago"), ``clock``, ``date`` or ``full``; ``minute`` is ``14:20``, with the date after 20 h.
+    """
     if value is None:
         return format_html('<span class="muted">{}</span>', "not yet")
     at = value.astimezone(UTC)
     text = {
         "relative": describe_distance(at, timezone.now()),
+        "minute": f"{at:%H:%M}" if abs(timezone.now() - at) < SAME_DAY else f"{at:%Y-%m-%d %H:%M}",
         "clock": f"{at:%H:%M:%S}",
         "date": f"{at:%Y-%m-%d}",
         "full": f"{at:%Y-%m-%d %H:%M}",
@@ -135,11 +141,19 @@ def state_chip(state: Wording | str, tone: str = "idle") -> SafeString:
     )
 
 
-@register.simple_tag
+@register.simple_tag(takes_context=True)
 def run_chip(
-    status: str, error_code: str = "", *, cancel_requested: bool = False, provisional: bool = False
+    context: Context, status: str, error_code: str = "", *, cancel_requested: bool = False, provisional: bool = False
 ) -> SafeString:
-    wording = describe_run(status, error_code=error_code, cancel_requested=cancel_requested, provisional=provisional)
+    """An open run's chip does not say that it runs while Temporal cannot be asked."""
+    shell = context.get("shell")
+    wording = describe_run(
+        status,
+        error_code=error_code,
+        cancel_requested=cancel_requested,
+        provisional=provisional,
+        is_checked=not (shell and shell.temporal.is_lost),
+    )
     return state_chip(wording)
 
 

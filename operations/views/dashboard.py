@@ -21,6 +21,7 @@ from operations.job_states import map_lost_of, mark_lost, read_stages
 from operations.listing.jobs import ORDERS
 from operations.listing.runs import RunFilter, list_runs
 from operations.models import JobListProjection, WorkflowRunProjection
+from operations.needs import list_needs
 from operations.settings_store import find_setting
 from operations.stage_engine.counters import read_counters
 from operations.starters import StartOrder, start_stage
@@ -28,10 +29,12 @@ from operations.views.acting import KEY_LIMIT, describe_started
 from operations.views.counting import count_up_to
 from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
+from operations.views.today import read_today
 from operations.wording import describe_job
 
 SHOWN = 8
 SHOWN_RUNS = 5
+SHOWN_NEEDS = 4
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -64,14 +67,14 @@ def build_dashboard() -> dict[str, Any]:
         "ready": ready,
         "good_words": f"{threshold} or above",
         "needing": [describe_needing(job, threshold, lost.get(job.job_id, ())) for job in needing],
+        "needs": list_needs(SHOWN_NEEDS),
+        "today": read_today(timezone.now()),
         "best": [describe_best(job, threshold, lost.get(job.job_id, ())) for job in best],
         "funnel": build_funnel(counters, found, lost=count_lost(counters)),
         "runs": [{"run": run, "title": titles.get(run.job_id, ""), "seconds": measure(run)} for run in runs],
         "open_count": len(open_runs),
         "discovering": next((run for run in open_runs if run.workflow_type == "DiscoverWorkflow"), None),
         "flagged": list_flagged_apps(),
-        "has_worker": queries.find_fresh_worker() is not None,
-        "now": timezone.now(),
     }
 
 

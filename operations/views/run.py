@@ -16,6 +16,7 @@ from operations.errors import OperationsError
 from operations.listing.events import LIFECYCLE, EventFilter, list_events
 from operations.models import JobEventRow, WorkflowRunProjection
 from operations.services.cancellation import cancel_run
+from operations.temporal_probe import temporal_probe
 from operations.views.confirming import ask_first
 from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
@@ -52,6 +53,7 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
             reason_code=run.reason_code,
             provisional=run.provisional,
             cancel_requested=run.cancel_requested,
+            is_checked=not temporal_probe.peek().is_lost,
         ),
         "is_open": run.status in queries.OPEN_STATES,
         "took": measure(run),

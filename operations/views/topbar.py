@@ -5,5 +5,5 @@ from django.views.decorators.http import require_GET
 
 @require_GET
 def show_topbar(request: HttpRequest) -> HttpResponse:
-    """The live fragment that every page includes: worker, spend and what waits for a person."""
-    return render(request, "_topbar_facts.html")
+    """The live parts that every page includes: the facts of the top bar, and under it what stands still and why."""
+    return render(request, "_topbar_live.html")

@@ -45,12 +45,18 @@ def describe_run(
     reason_code: str = "",
     provisional: bool = False,
     cancel_requested: bool = False,
+    is_checked: bool = True,
 ) -> Wording:
-    """How a run stands. A provisional end says that Temporal may still tell otherwise."""
+    """How a run stands. A provisional end says that Temporal may still tell otherwise.
+
+    ``is_checked=False``: Temporal cannot be asked, so of an open run nobody can say that it is open still.
+    """
     if provisional:
         return Wording("End unknown", Tone.UNKNOWN, "Temporal no longer knows this run, so its end cannot be known.")
     known = RunStatus(status)
     if known in (RunStatus.STARTING, RunStatus.IN_PROGRESS):
+        if not is_checked:
+            return Wording("Not checked", Tone.UNKNOWN, "It was open when Temporal last answered.")
         if cancel_requested:
             return Wording("Stopping", Tone.WAITING, "It stops at the next safe point; finished work stays.")
         if known is RunStatus.STARTING:

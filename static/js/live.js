@@ -1,5 +1,6 @@
 // Keeps a page true without reloading it. The server says only which regions are stale ("nudge"); the page then
 // fetches those fragments and changes what differs, never under the pointer and never inside a selection.
+import { listFailed, noteAsked, noteConnection, noteFetched, noteGood } from "./freshness.js";
 import { findCounterpart, morph } from "./morph.js";
 
 const GATHER_MS = 120;
@@ -8,6 +9,8 @@ const MARK_MS = 1200;
 const REGION = "[data-region][data-fragment]";
 const UNIT = "[data-row], tr, li, form, button, a, summary, p, h1, h2, h3, dd, figcaption, .chip";
 const LOST_AFTER_MS = 4000;
+const ASK_MS = 15000; // a page that is asked for longer than that is not coming
+const FAILED_AGAIN_MS = 15000;
 const canHover = window.matchMedia("(hover: hover)");
 
 const waiting = new Set(); // elements to refetch
@@ -20,6 +23,8 @@ let source = null;
 let gathering = 0;
 let lostTimer = 0;
 let wasConnected = false;
+let isStreaming = false;
+let isRefused = false; // the last fetch found nobody there
 
 const regions = () => [...document.querySelectorAll(REGION)];
 const names = (element) => element.dataset.region.split(" ");
@@ -75,7 +80,7 @@ function flush() {
 }
 
 async function ask(url) {
-    const response = await fetch(url, { headers: { "X-Requested-With": "fragment" }, credentials: "same-origin" });
+    const response = await fetch(url, { headers: { "X-Requested-With": "fragment" }, credentials: "same-origin", signal: AbortSignal.timeout(ASK_MS) });
     return { status: response.redirected ? 401 : response.status, text: response.ok ? await response.text() : "" };
 }
 
@@ -86,16 +91,25 @@ async function refresh(element, answers) {
     }
     fetching.add(element);
     lastAsked.set(element, Date.now());
+    const end = noteAsked(element);
     try {
         const url = element.dataset.fragment;
         if (!answers.has(url)) answers.set(url, ask(url));
         const { status, text } = await answers.get(url);
         if (status === 404 || status === 410) element.remove();
-        else if (status === 401 || status === 403) showConnection("Signed out", true);
-        else if (status === 200) swap(element, text);
+        else if (status === 401 || status === 403) {
+            showConnection("Signed out", true);
+            return;
+        } else if (status === 200) swap(element, text);
+        noteFetched(element, status < 500 && status !== 429);
+        if (isRefused && isStreaming) showConnection("Live", false);
+        isRefused = false;
     } catch {
+        isRefused = true;
         showConnection("Connection lost", true);
+        noteFetched(element, false);
     } finally {
+        end();
         fetching.delete(element);
         if (again.delete(element)) {
             waiting.add(element);
@@ -126,6 +140,7 @@ function swap(element, html) {
     if (pointedAt) window.scrollBy({ top: pointedAt.getBoundingClientRect().top - top, behavior: "instant" });
     element.dispatchEvent(new CustomEvent("jobctrl:swapped", { bubbles: true }));
     for (const node of marks) mark(node, element);
+    if (element.id === "standing" && marks.size) refetchAll(); // it changes what every other part may claim
 }
 
 // A bare <tr> is dropped by the parser unless it stands in a table.
@@ -141,6 +156,7 @@ function mark(node, region) {
 
 function showConnection(text, isLost) {
     document.body.classList.toggle("is-lost", isLost);
+    noteConnection(isLost, text === "Signed out");
     for (const element of document.querySelectorAll("[data-connection-state]")) element.hidden = false;
     for (const element of document.querySelectorAll("[data-connection]")) {
         if (element.textContent !== text) element.textContent = text;
@@ -160,6 +176,9 @@ function repeat() {
         const last = lastAsked.get(element) ?? started;
         if (Date.now() - last >= seconds * 1000) waiting.add(element);
     }
+    for (const element of listFailed()) {
+        if (Date.now() - (lastAsked.get(element) ?? 0) >= FAILED_AGAIN_MS) waiting.add(element);
+    }
     if (waiting.size) gather();
 }
 
@@ -169,11 +188,13 @@ function open() {
     source.addEventListener("open", () => {
         clearTimeout(lostTimer);
         lostTimer = 0;
-        wasConnected = true;
+        wasConnected = isStreaming = true;
         showConnection("Live", false);
         refetchAll();
     });
+    source.addEventListener("heartbeat", noteGood);
     source.addEventListener("nudge", (event) => {
+        noteGood();
         const stale = new Set(JSON.parse(event.data).regions);
         for (const element of regions()) {
             if (!names(element).some((name) => stale.has(name))) continue;
@@ -184,6 +205,8 @@ function open() {
     });
     source.addEventListener("reset", refetchAll);
     source.addEventListener("error", () => {
+        if (isStreaming) noteGood();
+        isStreaming = false;
         // A short break heals by itself; only one that lasts is worth a word.
         lostTimer ||= setTimeout(() => showConnection(wasConnected ? "Connection lost" : "Not connected", true), LOST_AFTER_MS);
         if (source && source.readyState === EventSource.CLOSED) {
@@ -196,7 +219,19 @@ function open() {
 function close() {
     source?.close();
     source = null;
+    isStreaming = false;
 }
+
+document.addEventListener("jobctrl:expired", (event) => {
+    if (event.detail) waiting.add(event.detail);
+    gather();
+});
+document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-try-again]")) return;
+    close();
+    open();
+    refetchAll();
+});
 
 setInterval(repeat, 5000);
 for (const event of ["pointerout", "focusout"]) {

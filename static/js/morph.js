@@ -8,7 +8,7 @@ const isKept = (from, to) =>
 const isSame = (from, to) => from.nodeType === to.nodeType && from.nodeName === to.nodeName && (from.id || "") === (to.id || "");
 
 // Classes that scripts set; the server knows nothing of them.
-const OWN_CLASSES = ["is-active", "changed"];
+const OWN_CLASSES = ["is-active", "changed", "is-stale"];
 
 function joinClasses(from, wanted) {
     return [wanted, ...OWN_CLASSES.filter((name) => from.classList.contains(name))].filter(Boolean).join(" ");

@@ -3,6 +3,8 @@ const dialog = document.getElementById("palette");
 const input = dialog?.querySelector("input");
 const list = dialog?.querySelector("[role='listbox']");
 const GATHER_MS = 120;
+const LOADING_MS = 250;
+const ASK_MS = 10000;
 let timer = 0;
 let asked = 0;
 
@@ -24,7 +26,16 @@ function option(item) {
     return link;
 }
 
-function show(groups) {
+function say(text) {
+    const line = document.createElement("p");
+    line.className = "nothing";
+    line.textContent = text;
+    list.append(line);
+    return line;
+}
+
+// "loading" and "failed" say why jobs and runs are not among what is shown.
+function show(groups, state = "") {
     list.replaceChildren();
     for (const [heading, items] of groups) {
         if (!items.length) continue;
@@ -34,12 +45,16 @@ function show(groups) {
         list.append(title);
         for (const item of items) list.append(option(item));
     }
-    if (!list.children.length) {
-        const nothing = document.createElement("p");
-        nothing.className = "nothing";
-        nothing.textContent = "Nothing has that in its name. Try a company or a part of a title.";
-        list.append(nothing);
-    }
+    list.setAttribute("aria-busy", String(state === "loading"));
+    if (state === "loading") say("Searching jobs and runs…");
+    else if (state === "failed") {
+        const again = document.createElement("button");
+        again.type = "button";
+        again.className = "link";
+        again.textContent = "Try again";
+        again.addEventListener("click", () => search().then(() => input.focus()));
+        say("Jobs and runs could not be searched. ").append(again);
+    } else if (!list.children.length) say("Nothing has that in its name. Try a company or a part of a title.");
     select(0);
 }
 
@@ -66,13 +81,17 @@ async function search() {
         show([["Pages", found]]);
         return;
     }
+    const loading = setTimeout(() => mine === asked && show([["Pages", found]], "loading"), LOADING_MS);
     try {
-        const response = await fetch(`${document.body.dataset.palette}?q=${encodeURIComponent(words)}`, { credentials: "same-origin" });
-        if (mine !== asked) return;
-        const body = response.ok ? await response.json() : { jobs: [], runs: [] };
+        const url = `${document.body.dataset.palette}?q=${encodeURIComponent(words)}`;
+        const response = await fetch(url, { credentials: "same-origin", signal: AbortSignal.timeout(ASK_MS) });
+        if (!response.ok || response.redirected) throw new Error(`answer ${response.status}`);
+        const body = await response.json();
         if (mine === asked) show([["Pages", found], ["Jobs", body.jobs], ["Runs", body.runs]]);
     } catch {
-        if (mine === asked) show([["Pages", found]]);
+        if (mine === asked) show([["Pages", found]], "failed");
+    } finally {
+        clearTimeout(loading);
     }
 }
 

@@ -1,5 +1,6 @@
 // Shows every <time data-moment> in the reader's zone and keeps "5 min ago" true.
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 const full = new Intl.DateTimeFormat(undefined, {
     year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
@@ -22,7 +23,8 @@ function show(element, now) {
     if (Number.isNaN(at.getTime())) return;
     const style = element.dataset.moment;
     let text = distance(at, now);
-    if (style === "clock") text = clock.format(at);
+    if (style === "minute") text = (Math.abs(now - at) < 20 * 3600 * 1000 ? minute : full).format(at);
+    else if (style === "clock") text = clock.format(at);
     else if (style === "date") text = day.format(at);
     else if (style === "full") text = full.format(at);
     if (element.textContent !== text) element.textContent = text;

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 
 HEARTBEAT_LOST_SECONDS = 60
 TOPBAR_MS = 31_000
+TEMPORAL_LOST_MS = 60_000
 
 
 def test_it_changes_rows_in_place_and_keeps_what_the_reader_did(page: Page, filled: Product) -> None:
@@ -91,8 +92,12 @@ def test_it_says_when_the_web_process_is_gone_and_heals(page: Page, filled: Prod
     with filled.part_killed("web"):
         expect(page.locator("[data-connection]")).to_have_text("Connection lost")
         expect(page.locator("body")).to_have_class(re.compile("is-lost"))
+        expect(page.locator("[data-stale-note]")).to_contain_text(re.compile(r"may be out of date; it is of \d\d:\d\d"))
+        expect(page.locator("#jobs-list")).to_have_class(re.compile("is-stale"))
 
     expect(page.locator("[data-connection]")).to_have_text("Live", timeout=40_000)
+    expect(page.locator("[data-stale-note]")).to_be_hidden()
+    expect(page.locator(".is-stale")).to_have_count(0)
     assert page.evaluate("window.untouched")
     complaints.clear()  # the browser's own lines about refused connections
 
@@ -113,6 +118,22 @@ def test_it_says_when_the_worker_is_gone_and_heals(page: Page, filled: Product) 
     wait_until(lambda: bool(filled.workspace.list_living_workers()), what="a worker's heartbeat", seconds=40)
     page.clock.fast_forward(TOPBAR_MS)
     expect(page.locator("#topbar")).to_contain_text(re.compile(r"Worker \d+/\d+"))
+
+
+@pytest.mark.worker
+def test_it_says_when_temporal_is_gone_and_heals(page: Page, filled: Product) -> None:
+    """On a page that was open before; nothing tells it but its own asking."""
+    page.goto("/runs/")
+    wait_for_live(page)
+    expect(page.locator("#topbar")).not_to_contain_text("Temporal")
+
+    with filled.part_killed("temporal"):
+        expect(page.locator("#topbar")).to_contain_text("Temporal does not answer", timeout=TEMPORAL_LOST_MS)
+        expect(page.locator("main")).to_contain_text(re.compile(r"could not be checked since \d\d:\d\d"))
+        expect(page.locator("main")).to_contain_text("manage.py up")
+
+    expect(page.locator("#topbar")).not_to_contain_text("Temporal", timeout=TEMPORAL_LOST_MS)
+    expect(page.locator("main")).not_to_contain_text("could not be checked")
 
 
 def hide(product: Product, job_id: str, *, hidden: bool) -> None:

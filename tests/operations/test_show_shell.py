@@ -81,13 +81,13 @@ def test_it_is_red_without_a_worker_and_says_what_to_do() -> None:
 
 
 def test_it_says_that_the_built_in_engine_spends_nothing() -> None:
-    assert _shell().spend.text == "Nothing spent"
+    assert _shell().spend.text == "Built-in engine, nothing spent"
 
 
 def test_it_shows_spend_beside_its_limit() -> None:
     LlmSpend.objects.create(day=timezone.now().date(), lane="score", cost_usd=Decimal("1.84"))
 
-    assert _shell().spend.text == "$1.84 of $25.00"
+    assert _shell().spend.text == "$1.84 of $25.00 today"
 
 
 def test_it_counts_each_visible_job_that_only_a_person_can_move_on_once() -> None:
