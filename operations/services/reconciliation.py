@@ -4,49 +4,22 @@ One exact question a run: its workflow ID and its run ID. A later run that reuse
 never taken for it. Where Temporal cannot be asked, nothing is concluded.
 """
 
-import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
 from operations import queries
 from operations.contracts import RunStatus, WorkflowOutcome
 from operations.errors import WorkerUnavailable
-from operations.services.pending import SeenActivity, read_pending, record_pending
+from operations.services.describing import Description, Found, describe_run, describe_runs
+from operations.services.pending import record_pending
 from operations.services.runs import record_not_found, record_outcome, record_recovered
 from operations.temporal import call_temporal
 
-if TYPE_CHECKING:
-    from temporalio.client import Client, WorkflowHandle
+__all__ = ["Description", "Found", "Plan", "describe_run", "describe_runs", "plan_run", "reconcile_runs"]
 
-ASKED_AT_ONCE = 20
 MOST_RUNS = 500
-RPC_TIMEOUT = timedelta(seconds=10)
 RECONCILED = "reconciled"
-
-
-class Found(StrEnum):
-    """What Temporal says of one exact run."""
-
-    RUNNING = "running"
-    CLOSED = "closed"
-    NOT_FOUND = "not_found"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """``status`` and ``error_code`` are set where the run is closed."""
-
-    found: Found
-    status: RunStatus | None = None
-    error_code: str = ""
-    next_run_id: str = ""
-    pending: tuple[SeenActivity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,67 +82,3 @@ def _apply(run: queries.OpenRun, found: Description) -> bool:
         )
         changed = record_outcome(outcome) or changed
     return changed
-
-
-async def describe_runs(client: "Client", runs: Sequence[queries.OpenRun]) -> list[Description]:
-    gate = asyncio.Semaphore(ASKED_AT_ONCE)
-
-    async def describe(run: queries.OpenRun) -> Description:
-        async with gate:
-            return await describe_run(client.get_workflow_handle(run.workflow_id, run_id=run.run_id))
-
-    return list(await asyncio.gather(*(describe(run) for run in runs)))
-
-
-async def describe_run(handle: "WorkflowHandle[object, object]") -> Description:
-    from temporalio.client import WorkflowExecutionStatus as Status
-    from temporalio.service import RPCError, RPCStatusCode
-
-    try:
-        description = await handle.describe(rpc_timeout=RPC_TIMEOUT)
-    except RPCError as error:
-        missing = error.status is RPCStatusCode.NOT_FOUND
-        return Description(Found.NOT_FOUND if missing else Found.UNKNOWN)
-    match description.status:
-        case Status.RUNNING:
-            return Description(Found.RUNNING, pending=read_pending(description.raw_description.pending_activities))
-        case Status.COMPLETED:
-            return Description(Found.CLOSED, RunStatus.SUCCEEDED)
-        case Status.CANCELED:
-            return Description(Found.CLOSED, RunStatus.CANCELED)
-        case Status.TERMINATED:
-            return Description(Found.CLOSED, RunStatus.TERMINATED)
-        case Status.TIMED_OUT:
-            return Description(Found.CLOSED, RunStatus.TIMED_OUT)
-        case Status.CONTINUED_AS_NEW:
-            try:
-                next_run_id = await read_next_run_id(handle)
-            except RPCError:
-                return Description(Found.UNKNOWN)
-            return Description(Found.CLOSED, RunStatus.SUCCEEDED, next_run_id=next_run_id)
-        case Status.FAILED:
-            return Description(Found.CLOSED, RunStatus.FAILED, await read_error_code(handle))
-    return Description(Found.UNKNOWN)
-
-
-async def read_error_code(handle: "WorkflowHandle[object, object]") -> str:
-    """The type of the failure that a closed run ended with."""
-    from temporalio.client import WorkflowFailureError
-    from temporalio.exceptions import ApplicationError
-
-    try:
-        await handle.result(follow_runs=False)
-    except WorkflowFailureError as failure:
-        cause = failure.cause
-        return (cause.type if isinstance(cause, ApplicationError) else None) or "internal"
-    except Exception:
-        return "internal"
-    return "internal"
-
-
-async def read_next_run_id(handle: "WorkflowHandle[object, object]") -> str:
-    """The run that a continued one went on as, from its last event; "" where it is not there."""
-    async for event in handle.fetch_history_events(page_size=100):
-        if event.HasField("workflow_execution_continued_as_new_event_attributes"):
-            return event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
-    return ""

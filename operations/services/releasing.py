@@ -12,8 +12,8 @@ from operations.errors import OperationsError, WorkerUnavailable
 from operations.eventlog import append_marker
 from operations.folding.engine import list_flagged_apps
 from operations.models import JobStageState
+from operations.services.describing import Found, describe_runs
 from operations.services.operating import STAGE_RELEASED
-from operations.services.reconciliation import Found, describe_runs
 from operations.services.stages import find_rows
 from operations.stage_engine.lifecycle import release_row
 from operations.temporal import call_temporal

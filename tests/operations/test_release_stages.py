@@ -9,7 +9,7 @@ from operations.errors import LeaseLost
 from operations.folding.engine import FAILING, flag_app
 from operations.models import JobEventRow, OperationalAttemptMetric
 from operations.services import releasing
-from operations.services.reconciliation import Description, Found
+from operations.services.describing import Description, Found
 from operations.services.releasing import ReleaseRefused, release_stages
 from operations.services.runs import record_not_found, record_outcome, record_recovered, record_started
 from operations.stage_engine import publish_stage, settle_failure

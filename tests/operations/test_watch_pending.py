@@ -17,8 +17,8 @@ from operations import queries
 from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
 from operations.models import PendingActivity
 from operations.queries import OpenRun
+from operations.services.describing import Found, describe_runs
 from operations.services.pending import MOST_ACTIVITIES, SeenActivity, read_pending, record_pending
-from operations.services.reconciliation import Found, describe_runs
 from operations.services.runs import record_not_found, record_outcome, record_started
 from tests.operations.workflow_runs import INPUTS, Stubs, serving
 from tests.operations.workflow_runs import start as start_workflow
