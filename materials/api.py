@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from materials.artifact_files import ArtifactError
-from materials.queries import find_artifact, get_artifact_files, list_artifacts
-from operations.api.base import Operation, refusals
+from materials.queries import find_artifact, get_artifact_files, page_artifacts
+from operations.api.base import PAGING, Operation, refusals
 from operations.listing.paging import QueryReader
 
 FILE_NAMES = {"resume_pdf": "resume.pdf", "letter_pdf": "cover-letter.pdf"}
@@ -29,10 +29,11 @@ class ArtifactOutput(serializers.Serializer[Any]):
 
 
 class ListArtifacts(Operation):
-    query = (OpenApiParameter("jobId", OpenApiTypes.UUID, description="Only this job's."),)
+    query = (OpenApiParameter("jobId", OpenApiTypes.UUID, description="Only this job's."), *PAGING)
 
     class Output(serializers.Serializer[Any]):
         artifacts = ArtifactOutput(many=True)
+        nextCursor = serializers.CharField(allow_blank=True)
 
     @extend_schema(
         operation_id="listArtifacts",
@@ -44,8 +45,10 @@ class ListArtifacts(Operation):
         reader = QueryReader(request.query_params)
         job_id = reader.uuid("jobId")
         reader.finish()
-        rows = list_artifacts(None if job_id is None else [job_id])
-        return Response({"artifacts": ArtifactOutput(rows, many=True).data})
+        rows, next_cursor = page_artifacts(
+            job_id, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request)
+        )
+        return Response({"artifacts": ArtifactOutput(rows, many=True).data, "nextCursor": next_cursor})
 
 
 class ShowArtifactContent(Operation):

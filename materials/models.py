@@ -47,7 +47,7 @@ class Artifact(TenantModel):
     """Canonical. A rendered file: content-addressed on disk, registered here with what it was made from."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    job_id = models.UUIDField(db_index=True)
+    job_id = models.UUIDField()
     kind = models.CharField(max_length=20)
     version = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64, db_index=True)
@@ -64,6 +64,10 @@ class Artifact(TenantModel):
         db_table = "artifacts"
         constraints = [
             models.UniqueConstraint(fields=["job_id", "kind", "version"], name="one_artifact_per_kind_and_version")
+        ]
+        indexes = [
+            models.Index(fields=["-created_at", "-id"], name="newest_artifacts_first"),
+            models.Index(fields=["job_id", "-created_at", "-id"], name="newest_artifacts_of_a_job"),
         ]
 
     def __str__(self) -> str:

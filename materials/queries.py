@@ -11,6 +11,9 @@ from materials.contracts import LetterDocument, ResumeDocument
 from materials.models import Artifact, CoverLetter, TailoredResume
 from operations.documents import load_document
 from operations.errors import MissingInput
+from operations.listing.paging import read_page
+
+NEWEST = ("created_at", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class CurrentResume:
 @dataclass(frozen=True, slots=True)
 class CurrentLetter:
     version: int
+    profile_version: int
     document: LetterDocument
 
 
@@ -82,7 +86,7 @@ def find_letter(job_id: UUID) -> CurrentLetter | None:
     row = CoverLetter.objects.filter(job_id=job_id).order_by("-version").first()
     if row is None:
         return None
-    return CurrentLetter(row.version, load_document(LetterDocument, row.document))
+    return CurrentLetter(row.version, row.profile_version, load_document(LetterDocument, row.document))
 
 
 def filter_registered(hashes: Iterable[str]) -> set[str]:
@@ -92,17 +96,24 @@ def filter_registered(hashes: Iterable[str]) -> set[str]:
 
 def find_artifact(artifact_id: UUID) -> ArtifactRow | None:
     row = Artifact.objects.filter(id=artifact_id).first()
-    if row is None:
-        return None
+    return None if row is None else _to_row(row)
+
+
+def list_artifacts(job_ids: Iterable[UUID]) -> list[ArtifactRow]:
+    """Every file of a few jobs, the newest version first."""
+    rows = Artifact.objects.filter(job_id__in=list(job_ids)).order_by("-version", "kind")
+    return [_to_row(row) for row in rows]
+
+
+def page_artifacts(job_id: UUID | None = None, *, cursor: str = "", limit: int) -> tuple[list[ArtifactRow], str]:
+    """Files of one job or of all, newest first, and the cursor of the next page; one index range.
+
+    Raises ``BadQuery`` for a cursor that is not one of ours.
+    """
+    rows = Artifact.objects.all() if job_id is None else Artifact.objects.filter(job_id=job_id)
+    page = read_page(rows, order=NEWEST, cursor=cursor, limit=limit)
+    return [_to_row(row) for row in page.rows], page.next_cursor
+
+
+def _to_row(row: Artifact) -> ArtifactRow:
     return ArtifactRow(row.id, row.job_id, row.kind, row.sha256, row.size, row.pages, row.relative_path)
-
-
-def list_artifacts(job_ids: Iterable[UUID] | None = None) -> list[ArtifactRow]:
-    """The newest 1,000 files, of some jobs or of all."""
-    rows = Artifact.objects.order_by("-created_at", "id")
-    if job_ids is not None:
-        rows = rows.filter(job_id__in=list(job_ids))
-    return [
-        ArtifactRow(row.id, row.job_id, row.kind, row.sha256, row.size, row.pages, row.relative_path)
-        for row in rows[:1000]
-    ]

@@ -90,7 +90,7 @@ class Command(ProductCommand):
         from operations.queries import list_top_jobs
 
         jobs = list_top_jobs(10)
-        files = {(file.job_id, file.kind): file for file in list_artifacts(job["job_id"] for job in jobs)}
+        files = {(file.job_id, file.kind): file for file in reversed(list_artifacts(job["job_id"] for job in jobs))}
         self.stdout.write(
             f"\n{summary['discovered']} jobs found, {summary['scored']} scored, "
             f"{summary['tailored']} worth applying to; {summary['pdfs']} have documents. {summary['seconds']:.0f} s.\n"
