@@ -1,5 +1,6 @@
 """Reads of discovery for the apps above it: contracts outside, querysets inside."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -108,10 +109,17 @@ def find_job_url(job_id: UUID) -> str:
     return Job.objects.filter(id=job_id).values_list("url", flat=True).first() or ""
 
 
-def list_runs_in_progress(*, limit: int) -> list[ExecutionRef]:
-    """Runs whose end was not recorded, oldest first; a scan of one row a run."""
-    rows = DiscoveryRun.objects.filter(status="in_progress").order_by("started_at")[:limit]
-    return [ExecutionRef(row.tenant_id, row.workflow_id, row.run_id) for row in rows]
+def iter_runs_in_progress(*, page: int = 200) -> Iterator[list[ExecutionRef]]:
+    """Pages of the runs whose end was not recorded, by key; one row a run is read."""
+    after = ""
+    while True:
+        open_runs = DiscoveryRun.objects.filter(status="in_progress", run_id__gt=after)
+        rows = list(open_runs.order_by("run_id").only("tenant_id", "workflow_id", "run_id")[:page])
+        if rows:
+            yield [ExecutionRef(row.tenant_id, row.workflow_id, row.run_id) for row in rows]
+        if len(rows) < page:
+            return
+        after = rows[-1].run_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The exact keys under which a run's end and a request to cancel it are logged: each is written once, and asked for
 before anything is claimed or published in the run's name."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from django.conf import settings
@@ -33,6 +34,12 @@ def make_cancel_key(run_id: str, evidence: str) -> str:
 def has_run_ended(run_id: str) -> bool:
     """Whether the run's authoritative end is recorded; one index lookup."""
     return bool(_find_keys([make_end_key(run_id)]))
+
+
+def list_ended_runs(run_ids: Sequence[str]) -> set[str]:
+    """Those whose authoritative end is recorded; one index lookup each, in one statement."""
+    runs = {make_end_key(run_id): run_id for run_id in run_ids}
+    return {runs[key] for key in _find_keys(list(runs))} if runs else set()
 
 
 def find_run_stop(run_id: str) -> RunStop | None:

@@ -22,7 +22,8 @@ from operations.database import writer
 from operations.errors import NotConfigured
 from operations.eventlog import append
 from operations.metrics import record_attempt
-from operations.services.steps import queue_step
+from operations.queries import list_open_steps
+from operations.services.steps import fail_step, queue_step
 from operations.settings_store import get_setting
 
 _HOPELESS = {
@@ -30,6 +31,7 @@ _HOPELESS = {
     UnsafeDestination.code: UnsafeDestination.error_type,
     "MALFORMED_BOARD": "source_unavailable",
 }
+RUN_ENDED = "RUN_ENDED"
 SPINE_STEPS = 2  # the terminal enrichment and the terminal preparation
 
 
@@ -235,7 +237,7 @@ def count_family_done(ref: ExecutionRef) -> None:
 
 
 def end_run(end: DiscoveryEnd) -> None:
-    """Record how the run ended, once."""
+    """Record how the run ended, once, and with it the end of every step that can no longer end by itself."""
     ref = end.execution_ref
     with writer():
         if end.error_code:
@@ -257,3 +259,5 @@ def end_run(end: DiscoveryEnd) -> None:
                 counts=end.counts,
                 ended_at=timezone.now(),
             )
+            for kind, item_key, attempt in list_open_steps(ref):
+                fail_step(ref, kind, error_code=end.error_code or RUN_ENDED, item_key=item_key, attempt=attempt)

@@ -1,17 +1,22 @@
 """Discovery runs that could not record their own end."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from discovery import reconcilers
+from discovery.contracts import DiscoveryEnd
 from discovery.models import DiscoveryRun
+from discovery.queries import iter_runs_in_progress
 from discovery.reconcilers import end_abandoned_runs
-from discovery.services.runs import plan_run
+from discovery.services.runs import end_run, plan_run
 from discovery.services.sources import register_bundled_sources
 from operations.contracts import RunStatus, StepKind, WorkflowOutcome, WorkflowStart
 from operations.models import PipelineStepProjection
 from operations.services.runs import record_not_found, record_outcome, record_started
-from operations.services.steps import start_step
+from operations.services.steps import complete_step, queue_step, start_step
 from tests.discovery.cast import FIRST_RUN, list_events
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +31,55 @@ def crawling(db: None) -> None:
     plan_run(FIRST_RUN)
     start_step(FIRST_RUN, StepKind.SOURCE_FAMILY, item_key="bundled", attempt=2)
     start_step(FIRST_RUN, StepKind.PDF_RENDER, item_key="a-job")
+
+
+def test_it_ends_the_steps_of_a_run_that_ends_by_itself_too(
+    crawling: None, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    """One family's worker died, another was never begun."""
+    queue_step(FIRST_RUN, StepKind.SOURCE_FAMILY, item_key="ats")
+
+    end_run(DiscoveryEnd(FIRST_RUN, "canceled", {}))
+
+    steps = PipelineStepProjection.objects.filter(kind="source_family").order_by("item_key")
+    assert [(row.item_key, row.state, row.error_code) for row in steps] == [
+        ("ats", "failed", "canceled"),
+        ("bundled", "failed", "canceled"),
+    ]
+    complete_step(FIRST_RUN, StepKind.SOURCE_FAMILY, counts={}, item_key="bundled", attempt=2)
+    assert steps.filter(state="failed").count() == 2, "whoever comes late changes nothing"
+    assert PipelineStepProjection.objects.get(kind="pdf_render").state == "running"
+    assert_rebuild_matches()
+
+
+def test_it_finds_an_ended_run_behind_any_number_that_have_not(
+    monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    monkeypatch.setattr(reconcilers, "iter_runs_in_progress", partial(iter_runs_in_progress, page=2))
+    register_bundled_sources()
+    for number in range(5):
+        ref = replace(FIRST_RUN, run_id=f"run-{number}")
+        record_started(WorkflowStart(ref.workflow_id, ref.run_id, "DiscoverWorkflow", {}))
+        plan_run(ref)
+        if number < 4:
+            record_not_found(ref.run_id, ref.workflow_id, "DiscoverWorkflow", episode=1)
+    record_outcome(WorkflowOutcome(FIRST_RUN.workflow_id, "run-4", "DiscoverWorkflow", RunStatus.TERMINATED))
+
+    assert (end_abandoned_runs(), end_abandoned_runs()) == (1, 0)
+
+    assert DiscoveryRun.objects.get(run_id="run-4").status == "failed"
+    assert DiscoveryRun.objects.filter(status="in_progress").count() == 4
+    assert_rebuild_matches()
+
+
+def test_it_ends_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconcilers, "MOST_ENDS", 2)
+    register_bundled_sources()
+    for number in range(3):
+        ref = replace(FIRST_RUN, run_id=f"run-{number}")
+        plan_run(ref)
+        record_outcome(WorkflowOutcome(ref.workflow_id, ref.run_id, "DiscoverWorkflow", RunStatus.TIMED_OUT))
+    assert [end_abandoned_runs() for _ in range(3)] == [2, 1, 0]
 
 
 def read_steps() -> dict[str, tuple[str, str]]:

@@ -15,7 +15,7 @@ from discovery import queries as discovery_queries
 from operations import queries
 from operations.contracts import ExecutionRef, StageName, StageState
 from operations.database import writer
-from operations.ended_runs import find_run_stop
+from operations.ended_runs import find_run_stop, list_ended_runs
 from operations.eventlog import append
 from operations.events import StageStarted
 from operations.models import JobEventRow, WorkflowRunProjection
@@ -131,6 +131,8 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "last content event": lambda: queries.find_content_event_id(JOB),
     "fresh worker": queries.find_fresh_worker,
     "a run's end or cancellation": lambda: find_run_stop("run-a"),
+    "which runs have ended": lambda: list_ended_runs(["run-a", "run-b"]),
+    "discoveries in progress": lambda: list(discovery_queries.iter_runs_in_progress()),
     "one run": lambda: queries.find_run("run-a"),
     "runs that ended badly": read_bad_runs,
     "first event of a day": lambda: queries.find_first_event_since(timezone.now() - timedelta(days=1)),
