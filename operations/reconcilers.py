@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from operations.folding.engine import catch_up, list_failing_apps, list_flagged_apps
 from operations.reconciling import at_startup, on_heartbeat
+from operations.services.owner_recovery import recover_owners
 from operations.services.reconciliation import reconcile_runs
 from operations.services.workers import prune_heartbeats
 
@@ -24,3 +25,4 @@ def catch_up_projections() -> int:
 
 
 on_heartbeat(reconcile_runs)
+on_heartbeat(recover_owners)

@@ -32,11 +32,13 @@ from operations.queries.runs import (
     list_unsettled_runs,
 )
 from operations.queries.stages import (
+    HeldBy,
     count_lost_stages,
     count_stage_states,
     find_stage_state,
     list_settled_by_run,
     list_stage_candidates,
+    list_unwatched_owners,
     map_lost_stages,
 )
 from operations.queries.workers import find_fresh_worker
@@ -45,6 +47,7 @@ __all__ = [
     "CONTENT_EVENTS",
     "COUNTED",
     "OPEN_STATES",
+    "HeldBy",
     "OpenRun",
     "PendingRow",
     "RunRow",
@@ -79,6 +82,7 @@ __all__ = [
     "list_top_jobs",
     "list_unknown_jobs",
     "list_unsettled_runs",
+    "list_unwatched_owners",
     "map_job_titles",
     "map_lost_stages",
 ]

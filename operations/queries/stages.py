@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageReport, StageState
 from operations.models import DiscoveryExecutionJob, JobListProjection, JobStageState, WorkflowRunProjection
+from operations.queries.runs import OPEN_STATES
 from operations.stage_engine.states import CLAIMABLE
 
 HELD = (StageState.RUNNING, StageState.QUEUED)
@@ -61,6 +63,27 @@ def list_settled_by_run(stage: StageName, run_id: str) -> list[StageReport]:
     rows = JobStageState.objects.filter(~MAY_BE_CLAIMED, owner_run_id=run_id, stage=stage)
     ended = rows.exclude(state=StageState.RUNNING).order_by("id").values_list("job_id", "state", "error_code")
     return [StageReport(str(job_id), stage, state, code) for job_id, state, code in ended]
+
+
+class HeldBy(NamedTuple):
+    """The exact run that a row is held by; ordered by its ids."""
+
+    run_id: str
+    workflow_id: str
+
+
+def list_unwatched_owners() -> list[HeldBy]:
+    """Owners of running or queued rows whose run is neither open in our records nor only assumed to have ended.
+
+    Reads the held rows and looks their runs up; nothing where nothing is held.
+    """
+    rows = JobStageState.objects.filter(tenant_id=settings.TENANT_ID, stage__in=list(StageName), state__in=HELD)
+    watched = WorkflowRunProjection.objects.filter(
+        Q(status__in=OPEN_STATES) | Q(provisional=True), run_id=OuterRef("owner_run_id")
+    )
+    rows = rows.exclude(owner_run_id="").filter(~Exists(watched))
+    owners = rows.order_by().values_list("owner_run_id", "owner_workflow_id").distinct()
+    return [HeldBy(*owner) for owner in owners]
 
 
 def find_stage_state(job_id: UUID, stage: StageName) -> str | None:

@@ -131,6 +131,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "last content event": lambda: queries.find_content_event_id(JOB),
     "fresh worker": queries.find_fresh_worker,
     "a run's end or cancellation": lambda: find_run_stop("run-a"),
+    "owners that nobody watches": queries.list_unwatched_owners,
     "which runs have ended": lambda: list_ended_runs(["run-a", "run-b"]),
     "discoveries in progress": lambda: list(discovery_queries.iter_runs_in_progress()),
     "one run": lambda: queries.find_run("run-a"),
