@@ -1,6 +1,6 @@
 """One job: where it stands, what every app knows of it, and what may be done to it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from operations import queries
+from operations.attempts import Attempt, list_attempts
 from operations.contracts import StageName, StageState
 from operations.job_actions import JobAction, find_action, list_actions
 from operations.job_panels import read_panels
@@ -25,6 +26,7 @@ from operations.wording.stages import read_entry
 
 STAGE_ACTIONS = ("run-stage", "retry-stage", "reset-stage")
 SHOWN_EVENTS = 20
+SHOWN_ATTEMPTS = 20
 
 
 @require_GET
@@ -48,6 +50,16 @@ def list_shown_stages(timeline: Mapping[str, Any]) -> list[StageName]:
     is_ready = all(mark_stage(timeline.get(stage)) is StageMark.DONE for stage in STRIP_STAGES)
     has_begun = mark_stage(timeline.get(StageName.APPLY)) is not StageMark.TODO
     return [*STRIP_STAGES, *([StageName.APPLY] if is_ready or has_begun else [])]
+
+
+def describe_stages(timeline: Mapping[str, Any], attempts: Mapping[str, Sequence[Attempt]]) -> list[dict[str, Any]]:
+    """Each step as it stands, and its attempts where that does not say all of them."""
+    shown = []
+    for stage in list_shown_stages(timeline):
+        entry, tried = timeline.get(stage), attempts.get(stage, ())
+        says_all = len(tried) < 2 and read_entry(entry)[0] in (StageState.RUNNING, StageState.SUCCEEDED)
+        shown.append({"name": stage, "entry": entry, "attempts": () if says_all else tried[:SHOWN_ATTEMPTS]})
+    return shown
 
 
 def find_failed_stage(timeline: Mapping[str, Any]) -> StageName | None:
@@ -80,7 +92,7 @@ def build_job(job: Any) -> dict[str, Any]:
             hidden=job.hidden,
             deleted=job.deleted,
         ),
-        "stages": [{"name": stage, "entry": timeline.get(stage)} for stage in list_shown_stages(timeline)],
+        "stages": describe_stages(timeline, list_attempts(job.job_id, lost=lost)),
         "failed_stage": find_failed_stage(timeline),
         "lost_stages": [stage for stage in StageName if stage in lost],
         "is_worked_on": any(read_entry(entry)[0] is StageState.RUNNING for entry in timeline.values()),

@@ -1,5 +1,6 @@
 """The words for states and codes: the same on every page, in the API's sentences and on the terminal."""
 
+from operations.wording.attempts import describe_attempt_end
 from operations.wording.codes import Reason, describe_code
 from operations.wording.events import describe_event
 from operations.wording.facts import describe_facts
@@ -18,6 +19,7 @@ __all__ = [
     "Tone",
     "Wording",
     "count_of",
+    "describe_attempt_end",
     "describe_code",
     "describe_entry",
     "describe_event",

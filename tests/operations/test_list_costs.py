@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from discovery import queries as discovery_queries
 from operations import queries
+from operations.attempts import list_attempts
 from operations.contracts import ExecutionRef, StageName, StageState
 from operations.database import writer
 from operations.ended_runs import find_run_stop, list_ended_runs
@@ -148,6 +149,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "lost stages of an execution": lambda: queries.count_lost_stages(REF),
     "members of an execution": lambda: queries.list_memberships(REF),
     "first event of a type": lambda: queries.find_first_event_time("JobScored"),
+    "attempts of a job": lambda: list_attempts(JOB),
     "events of a job": read_events_of_a_job,
     "events of a run": read_events_of_a_run,
     "posting": lambda: discovery_queries.find_posting(JOB),
