@@ -14,7 +14,10 @@ from operations.models import JobEventRow, OperationalAttemptMetric
 from operations.services.operating import MARKERS
 
 ORCHESTRATION = "Orchestration / read model"
-STEPS_MEASURED = ("discover", "enrich", "score", "tailor", "cover", "pdf", "apply")
+STEPS_MEASURED = (
+    *("source_planning", "discover", "source_family", "enrichment_pass", "preparation_fanout"),
+    *("enrich", "score", "tailor", "cover", "pdf", "apply"),
+)
 
 
 class TypeFilter(IndexedFilter):

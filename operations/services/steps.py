@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 from operations.contracts import ExecutionRef, StepKind
 from operations.database import writer
 from operations.eventlog import Event, append
 from operations.events import PipelineStepCompleted, PipelineStepFailed, PipelineStepQueued, PipelineStepStarted
+from operations.metrics import record_attempt
+from operations.wording import describe_code
 
 ITEM_KEY_LIMIT = 120
+SOURCE_ROLE_LIMIT = 40
+_OUTCOMES = {"": "succeeded", "canceled": "canceled"}
 
 
 class StepCounts(dict[str, int]):
@@ -22,14 +27,27 @@ def recorded_step(ref: ExecutionRef, kind: StepKind, *, item_key: str = "", atte
     The lifecycle has no canceled end, so a canceled step ends failed with the code ``canceled``.
     """
     counts = StepCounts()
+    began = monotonic()
     start_step(ref, kind, item_key=item_key, attempt=attempt)
     try:
         yield counts
     except Exception as error:
         code = getattr(error, "type", None) or getattr(error, "code", None) or _name(error)
-        fail_step(ref, kind, error_code=str(code)[:80], counts=counts, item_key=item_key, attempt=attempt)
+        fail_step(
+            ref,
+            kind,
+            error_code=str(code)[:80],
+            counts=counts,
+            item_key=item_key,
+            attempt=attempt,
+            duration_ms=_elapsed_ms(began),
+        )
         raise
-    complete_step(ref, kind, counts=counts, item_key=item_key, attempt=attempt)
+    complete_step(ref, kind, counts=counts, item_key=item_key, attempt=attempt, duration_ms=_elapsed_ms(began))
+
+
+def _elapsed_ms(began: float) -> int:
+    return int((monotonic() - began) * 1000)
 
 
 def _name(error: Exception) -> str:
@@ -45,9 +63,18 @@ def start_step(ref: ExecutionRef, kind: StepKind, *, item_key: str = "", attempt
 
 
 def complete_step(
-    ref: ExecutionRef, kind: StepKind, *, counts: dict[str, int], item_key: str = "", attempt: int = 1
+    ref: ExecutionRef,
+    kind: StepKind,
+    *,
+    counts: dict[str, int],
+    item_key: str = "",
+    attempt: int = 1,
+    duration_ms: int = 0,
 ) -> None:
-    _append(PipelineStepCompleted, "ended", ref, kind, item_key=item_key, attempt=attempt, counts=counts)
+    """``duration_ms`` 0 = not measured; of the metric only."""
+    with writer():
+        if _append(PipelineStepCompleted, "ended", ref, kind, item_key=item_key, attempt=attempt, counts=counts):
+            _measure(ref, kind, item_key=item_key, attempt=attempt, counts=counts, duration_ms=duration_ms)
 
 
 def fail_step(
@@ -58,9 +85,48 @@ def fail_step(
     counts: dict[str, int] | None = None,
     item_key: str = "",
     attempt: int = 1,
+    duration_ms: int = 0,
 ) -> None:
     facts: dict[str, object] = {"error_code": error_code, "counts": counts or {}}
-    _append(PipelineStepFailed, "ended", ref, kind, item_key=item_key, attempt=attempt, **facts)
+    with writer():
+        if _append(PipelineStepFailed, "ended", ref, kind, item_key=item_key, attempt=attempt, **facts):
+            _measure(
+                ref,
+                kind,
+                item_key=item_key,
+                attempt=attempt,
+                counts=counts or {},
+                duration_ms=duration_ms,
+                error_code=error_code,
+            )
+
+
+def _measure(
+    ref: ExecutionRef,
+    kind: StepKind,
+    *,
+    item_key: str,
+    attempt: int,
+    counts: dict[str, int],
+    duration_ms: int,
+    error_code: str = "",
+) -> None:
+    """The step's operational metric, beside its first end. A PDF's is that of its stage."""
+    if kind is StepKind.PDF_RENDER:
+        return
+    reason = describe_code(error_code)
+    record_attempt(
+        stage=kind,
+        attempt_kind="step",
+        attempt=attempt,
+        outcome=_OUTCOMES.get(error_code, "failed"),
+        counts=dict(counts),
+        duration_ms=duration_ms,
+        error_class=error_code,
+        error_message=f"{reason.short[0].upper()}{reason.short[1:]}. {reason.remedy}".strip() if reason else "",
+        run_id=ref.run_id,
+        source_role=item_key[:SOURCE_ROLE_LIMIT] if kind is StepKind.SOURCE_FAMILY else "",
+    )
 
 
 def _append(
@@ -72,11 +138,12 @@ def _append(
     item_key: str,
     attempt: int,
     **facts: object,
-) -> None:
+) -> bool:
     """One lifecycle event under its exact key: of two ends the first one stays, and a repeat does nothing."""
     item = item_key[:ITEM_KEY_LIMIT]
     with writer():
-        append(
+        logged = append(
             build(workflow_id=ref.workflow_id, run_id=ref.run_id, kind=kind, item_key=item, attempt=attempt, **facts),
             key=f"step:{ref.run_id}:{kind}:{item}:{attempt}:{phase}",
         )
+    return logged is not None

@@ -1,6 +1,7 @@
 """How a claimed row ends by itself: its state, event and metric, and what that means for the stages after it."""
 
 import logging
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -114,16 +115,16 @@ def record_ending(
         error_message=error[1],
         run_id=row.owner_run_id,
         job_id=row.job_id,
-        job_url=_describe_job(row, stage),
+        job_url=find_job_url(stage, row.job_id),
     )
 
 
-def _describe_job(row: JobStageState, stage: Stage) -> str:
+def find_job_url(stage: Stage, job_id: UUID) -> str:
     """A metric's address is worth no ending."""
     try:
-        return stage.describe_job(row.job_id)
+        return stage.describe_job(job_id)
     except OUTAGES:
         raise
     except Exception as error:
-        log.error("naming the page of job %s raised %s", row.job_id, type(error).__name__)
+        log.error("naming the page of job %s raised %s", job_id, type(error).__name__)
         return ""

@@ -14,6 +14,7 @@ from operations.database import writer
 from operations.ended_runs import RunStop, find_run_stop
 from operations.errors import LeaseLost, StageCanceled, UnknownJob
 from operations.events import StageStarted
+from operations.metrics import record_attempt
 from operations.models import JobStageState
 from operations.stage_engine.declaration import (
     Claim,
@@ -25,7 +26,7 @@ from operations.stage_engine.declaration import (
     get_stage,
 )
 from operations.stage_engine.dependents import settle_dependents
-from operations.stage_engine.endings import exhaust_row, fail_row, record_ending, succeed_row
+from operations.stage_engine.endings import exhaust_row, fail_row, find_job_url, record_ending, succeed_row
 from operations.stage_engine.hooks import call_quietly
 from operations.stage_engine.rows import (
     block_row,
@@ -38,6 +39,8 @@ from operations.stage_engine.rows import (
 from operations.stage_engine.statements import find_stage_row
 from operations.stage_engine.states import CLAIMABLE
 
+WORKER_LOST_MESSAGE = "The worker was gone; a later attempt came for its row."
+CANCELED = (StageCanceled.code, "Its run was canceled.")
 OWNER_LOST_MESSAGE = "The run that worked on this cannot be found; an operator released it."
 
 
@@ -83,6 +86,7 @@ def claim_stage(
         )
         if refusal is not None:
             _close_attempt(row, stage, code=refusal.code)
+            _note_abandoned(row, stage)
             _settle_refusal(row, refusal, owner)
             return refusal
         if row.attempts >= stage.max_attempts:
@@ -127,6 +131,12 @@ def _close_attempt(row: JobStageState, stage: Stage, *, code: str, retryable: bo
         call_quietly(lambda: stage.record_failure(claim, code=code, retryable=retryable), of=stage.name)
 
 
+def _note_abandoned(row: JobStageState, stage: Stage) -> None:
+    """The metric of an attempt that its dead worker could not end."""
+    if row.state == StageState.RUNNING:
+        record_ending(row, stage, outcome="abandoned", error=("WORKER_LOST", WORKER_LOST_MESSAGE))
+
+
 def read_claim(row: JobStageState) -> Claim:
     """The claim that a running row was given to, for whoever ends it in its owner's place; without its profile."""
     ref = ExecutionRef(row.tenant_id, row.execution_workflow_id, row.execution_run_id) if row.execution_run_id else None
@@ -149,6 +159,7 @@ def _settle_refusal(row: JobStageState, refusal: Refusal, owner: Owner) -> None:
 def _start(
     row: JobStageState, stage: Stage, owner: Owner, profile_version: int, execution_ref: ExecutionRef | None
 ) -> Claim:
+    _note_abandoned(row, stage)
     attempt = row.attempts + 1
     baseline = stage.find_result_version(row.job_id)
     move_row(
@@ -230,7 +241,26 @@ def release_row(row: JobStageState) -> None:
 def settle_canceled(claim: Claim) -> None:
     """End a claimed row whose run was canceled; a late publish of it is refused from then on."""
     with writer():
-        row = _get_fenced(claim)
-        call_quietly(lambda: get_stage(claim.stage).record_cancellation(claim), of=claim.stage)
+        row, stage = _get_fenced(claim), get_stage(claim.stage)
+        call_quietly(lambda: stage.record_cancellation(claim), of=claim.stage)
+        record_ending(row, stage, outcome="canceled", error=CANCELED)
         cancel_row(row, reason_code="workflow_canceled")
         settle_dependents(row.job_id, StageName(row.stage), StageState.CANCELED)
+
+
+def note_lost_lease(claim: Claim, *, duration_ms: int) -> None:
+    """The metric of an attempt that came back to a row that is not its own any more; nothing else is written."""
+    stage, lost = get_stage(claim.stage), LeaseLost()
+    with writer():
+        record_attempt(
+            stage=claim.stage,
+            attempt_kind="stage",
+            attempt=claim.attempt,
+            outcome="lease_lost",
+            duration_ms=duration_ms,
+            error_class=lost.code,
+            error_message=lost.message,
+            run_id=claim.owner.run_id,
+            job_id=claim.job_id,
+            job_url=find_job_url(stage, claim.job_id),
+        )

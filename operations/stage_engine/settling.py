@@ -14,9 +14,9 @@ from operations.ended_runs import has_run_ended
 from operations.models import JobStageState
 from operations.stage_engine.declaration import Owner, get_stage
 from operations.stage_engine.dependents import settle_dependents
-from operations.stage_engine.endings import exhaust_row, fail_row, succeed_row
+from operations.stage_engine.endings import exhaust_row, fail_row, record_ending, succeed_row
 from operations.stage_engine.hooks import OUTAGES, call_quietly
-from operations.stage_engine.lifecycle import read_claim
+from operations.stage_engine.lifecycle import CANCELED, read_claim
 from operations.stage_engine.rows import cancel_row, reset_row
 from operations.stage_engine.statements import find_stage_row
 
@@ -162,6 +162,7 @@ def _settle_running(row: JobStageState, *, canceled: bool, loss: Loss) -> Settle
     claim = read_claim(row)
     if canceled:
         call_quietly(lambda: stage.record_cancellation(claim), of=stage.name)
+        record_ending(row, stage, outcome="canceled", error=CANCELED)
         cancel_row(row, reason_code="workflow_canceled")
         settle_dependents(row.job_id, stage.name, StageState.CANCELED)
         return Settled(canceled=1)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from uuid import UUID
 
 from operations.contracts import LOST_OWNERSHIP, ExecutionRef, StageName, StageReport, StageState
@@ -10,7 +11,13 @@ from operations.errors import LeaseLost, OperationsError, StageCanceled
 from operations.log_lines import working_on
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
 from operations.stage_engine.hooks import OUTAGES
-from operations.stage_engine.lifecycle import claim_stage, publish_stage, settle_canceled, settle_failure
+from operations.stage_engine.lifecycle import (
+    claim_stage,
+    note_lost_lease,
+    publish_stage,
+    settle_canceled,
+    settle_failure,
+)
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +75,15 @@ def _report_refusal(job_id: UUID, stage: StageName, refusal: Refusal) -> WorkRes
 
 
 def _run(claim: Claim, context: StageContext) -> WorkResult:
+    began = monotonic()
+    try:
+        return _run_and_settle(claim, context)
+    except LeaseLost:
+        note_lost_lease(claim, duration_ms=int((monotonic() - began) * 1000))
+        raise
+
+
+def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     job_id, stage = str(claim.job_id), get_stage(claim.stage)
     try:
         result = stage.run(claim, is_cancelled=context.is_cancelled)
