@@ -92,6 +92,7 @@ def build_job(job: Any) -> dict[str, Any]:
             hidden=job.hidden,
             deleted=job.deleted,
         ),
+        "timeline": timeline,
         "stages": describe_stages(timeline, list_attempts(job.job_id, lost=lost)),
         "failed_stage": find_failed_stage(timeline),
         "lost_stages": [stage for stage in StageName if stage in lost],

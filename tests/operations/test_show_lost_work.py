@@ -55,6 +55,8 @@ def test_the_jobs_page_leads_out_of_it(operator: Client, held: Cast) -> None:
     assert UNKNOWN in page
     assert "Reading the posting" not in page
     assert "The run that worked on reading cannot be found" in page
+    assert "Enrich unknown" in page
+    assert "Enrich running" not in page
 
     asked = operator.post(f"{url}actions/", {"action": "release-stage", "stage": "enrich"})
     assert "Should its run come back" in asked.content.decode()
