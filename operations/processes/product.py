@@ -22,6 +22,7 @@ from operations.processes.supervisor import Supervisor
 from operations.processes.temporal_server import (
     build_server_argv,
     choose_port,
+    choose_ui_port,
     ensure_retention,
     find_temporal_binary,
     is_serving,
@@ -61,7 +62,7 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False, with_
     per change, from another thread.
 
     Raises:
-        HomeUnusable, OperationsError (a full disk, a moved workspace), AlreadyRunning, PortTaken, BadAddress,
+        HomeUnusable, OperationsError (a full disk, a moved workspace), AlreadyRunning, PortTaken, BadAddress, BadPort,
             TemporalMissing, SupervisorError: each message says what to do.
     """
     home: Home = settings.JOBCTRL_HOME
@@ -75,9 +76,9 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False, with_
         refuse_foreign_worker()
         prepare_access()
         connections.close_all()
-        address, parts = _choose_parts(home)
+        address, ui_url, parts = _choose_parts(home)
         if web is not None:
-            parts.append(build_web_part(home, address=web, temporal_address=address))
+            parts.append(build_web_part(home, address=web, temporal_address=address, temporal_ui_url=ui_url))
         with Supervisor(home, parts, announce=announce, verbose=verbose) as supervisor:
             yield Product(supervisor=supervisor, temporal_address=address, web=web)
 
@@ -89,7 +90,7 @@ def prepare_access() -> None:
     forget_old_failures(now=timezone.now())
 
 
-def build_temporal_part(home: Home, *, port: int, namespace: str) -> Part:
+def build_temporal_part(home: Home, *, port: int, ui_port: int | None, namespace: str) -> Part:
     address = f"{LOOPBACK}:{port}"
 
     def is_ready(_started_at: datetime) -> bool:
@@ -97,10 +98,12 @@ def build_temporal_part(home: Home, *, port: int, namespace: str) -> Part:
 
     return Part(
         name="temporal",
-        argv=build_server_argv(find_temporal_binary(), db_file=home.temporal_database, port=port, namespace=namespace),
+        argv=build_server_argv(
+            find_temporal_binary(), db_file=home.temporal_database, port=port, ui_port=ui_port, namespace=namespace
+        ),
         is_healthy=is_ready,
         stop_seconds=TEMPORAL_STOP_SECONDS,
-        detail=f"at {address}",
+        detail=f"at {address}" + (f" with its own pages at {make_ui_url(ui_port)}" if ui_port else ""),
     )
 
 
@@ -118,7 +121,11 @@ def build_worker_part(home: Home, *, temporal_address: str) -> Part:
     )
 
 
-def build_web_part(home: Home, *, address: WebAddress, temporal_address: str) -> Part:
+def make_ui_url(port: int) -> str:
+    return f"http://{LOOPBACK}:{port}"
+
+
+def build_web_part(home: Home, *, address: WebAddress, temporal_address: str, temporal_ui_url: str) -> Part:
     paths = [str(settings.BASE_DIR), *filter(None, [os.environ.get("PYTHONPATH")])]
     return Part(
         name="web",
@@ -131,6 +138,7 @@ def build_web_part(home: Home, *, address: WebAddress, temporal_address: str) ->
             "PYTHONPATH": os.pathsep.join(paths),
             "PYTHONUNBUFFERED": "1",
             "TEMPORAL_ADDRESS": temporal_address,
+            "TEMPORAL_UI_URL": temporal_ui_url,
         },
         stop_seconds=WEB_STOP_SECONDS,
         detail=f"at {address.base_url}",
@@ -146,13 +154,16 @@ def has_worker_since(started_at: datetime) -> bool:
     return seen is not None and seen >= started_at
 
 
-def _choose_parts(home: Home) -> tuple[str, list[Part]]:
-    address: str = settings.TEMPORAL_ADDRESS
+def _choose_parts(home: Home) -> tuple[str, str, list[Part]]:
+    """Temporal's address, that of its own pages where there are any, and what is to run beside the web app."""
+    address, ui_url = str(settings.TEMPORAL_ADDRESS), str(settings.TEMPORAL_UI_URL)
     if address:
-        return address, [build_worker_part(home, temporal_address=address)]
+        return address, ui_url, [build_worker_part(home, temporal_address=address)]
     port = choose_port(home.root, wanted=settings.JOBCTRL_TEMPORAL_PORT)
+    ui_port = choose_ui_port(home.root, setting=settings.JOBCTRL_TEMPORAL_UI_PORT)
     address = f"{LOOPBACK}:{port}"
-    return address, [
-        build_temporal_part(home, port=port, namespace=settings.TEMPORAL_NAMESPACE),
+    parts = [
+        build_temporal_part(home, port=port, ui_port=ui_port, namespace=settings.TEMPORAL_NAMESPACE),
         build_worker_part(home, temporal_address=address),
     ]
+    return address, ui_url or (make_ui_url(ui_port) if ui_port else ""), parts

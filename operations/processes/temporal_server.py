@@ -18,6 +18,8 @@ from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port, de
 from operations.temporal import settle_bridge_at_exit
 
 PORT_FILE = "temporal.port"
+UI_PORT_FILE = "temporal-ui.port"
+LAST_PORT = 65535
 RETENTION_DAYS = 90  # the server's default of 24 h would lose the histories that recovery reads
 ANSWER_SECONDS = 3.0
 DEFAULT_NAMESPACE = "default"
@@ -51,12 +53,24 @@ def find_temporal_binary() -> Path:
     return Path(found)
 
 
+class BadPort(RuntimeError):
+    """JOBCTRL_TEMPORAL_UI_PORT cannot be used."""
+
+
 def build_server_argv(
-    binary: Path, *, db_file: Path, port: int, namespace: str = DEFAULT_NAMESPACE, log_level: str = "warn"
+    binary: Path,
+    *,
+    db_file: Path,
+    port: int,
+    ui_port: int | None = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    log_level: str = "warn",
 ) -> tuple[str, ...]:
+    """``ui_port``: where Temporal's own pages are served, on this machine only; ``None`` = nowhere."""
+    pages = ("--headless",) if ui_port is None else ("--ui-ip", LOOPBACK, "--ui-port", str(ui_port))
     extra = () if namespace == DEFAULT_NAMESPACE else ("--namespace", namespace)
     return (
-        *(str(binary), "server", "start-dev", "--headless"),
+        *(str(binary), "server", "start-dev", *pages),
         *("--ip", LOOPBACK, "--port", str(port)),
         *("--db-filename", str(db_file)),
         *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"),
@@ -79,16 +93,49 @@ def choose_port(root: Path, *, wanted: int) -> int:
                 f"use, set TEMPORAL_ADDRESS={LOOPBACK}:{wanted}."
             )
         return wanted
-    kept = read_kept_port(root)
+    return _keep_free_port(root / PORT_FILE)
+
+
+def choose_ui_port(root: Path, *, setting: str) -> int | None:
+    """Where Temporal's own pages are to be served: as ``JOBCTRL_TEMPORAL_UI_PORT`` says, ``None`` where it is unset.
+
+    Raises:
+        BadPort, PortTaken: saying what is wrong or by whom it is taken, and what to do.
+    """
+    text = setting.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text[:6]) > LAST_PORT:
+        raise BadPort(
+            f"JOBCTRL_TEMPORAL_UI_PORT {setting!r} is not a port. Write a number such as 8233, 0 for a free one, or "
+            "unset it to do without Temporal's own pages."
+        )
+    wanted = int(text)
+    if not wanted:
+        return _keep_free_port(root / UI_PORT_FILE)
+    if not is_port_free(wanted):
+        raise PortTaken(
+            f"Port {wanted} on {LOOPBACK}, wanted for Temporal's own pages, is taken by {describe_port_owner(wanted)}. "
+            "Stop it, or set JOBCTRL_TEMPORAL_UI_PORT=0 for a free port."
+        )
+    return wanted
+
+
+def _keep_free_port(file: Path) -> int:
+    kept = _read_port(file)
     port = kept if kept and is_port_free(kept) else choose_free_port()
     if port != kept:
-        (root / PORT_FILE).write_text(f"{port}\n", encoding="ascii")
+        file.write_text(f"{port}\n", encoding="ascii")
     return port
 
 
 def read_kept_port(root: Path) -> int | None:
+    return _read_port(root / PORT_FILE)
+
+
+def _read_port(file: Path) -> int | None:
     try:
-        return int((root / PORT_FILE).read_text(encoding="ascii"))
+        return int(file.read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None
 

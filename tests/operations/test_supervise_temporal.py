@@ -21,9 +21,11 @@ from operations.processes.ports import (
     parse_listeners,
 )
 from operations.processes.temporal_server import (
+    BadPort,
     TemporalUnreachable,
     build_server_argv,
     choose_port,
+    choose_ui_port,
     ensure_retention,
     is_serving,
     read_retention,
@@ -153,6 +155,23 @@ def test_it_listens_on_loopback_only_and_has_no_web_pages() -> None:
         *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"),
         *("--log-level", "warn", "--namespace", "mine"),
     )
+
+
+def test_it_serves_temporals_own_pages_on_loopback_where_they_are_wanted() -> None:
+    argv = build_server_argv(Path("/bin/temporal"), db_file=Path("/home/t.db"), port=7233, ui_port=8233)
+    assert "--headless" not in argv
+    assert argv[3:7] == ("--ui-ip", "127.0.0.1", "--ui-port", "8233")
+
+
+def test_it_reads_where_temporals_own_pages_are_wanted(tmp_path: Path) -> None:
+    assert choose_ui_port(tmp_path, setting="") is None
+    kept = choose_ui_port(tmp_path, setting="0")
+    assert kept and choose_ui_port(tmp_path, setting=" 0 ") == kept
+    for wrong in ("http://x", "-1", "70000", "٣", "8233.0"):
+        with pytest.raises(BadPort, match="is not a port"):
+            choose_ui_port(tmp_path, setting=wrong)
+    with listening_program() as (port, pid), pytest.raises(PortTaken, match=f"taken by pid {pid} "):
+        choose_ui_port(tmp_path, setting=str(port))
 
 
 def test_it_says_which_port_is_taken_by_whom(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,6 +74,18 @@ def test_it_starts_a_killed_temporal_again_where_the_worker_looks_for_it(environ
     assert not is_process_alive(worker)
 
 
+def test_it_serves_temporals_own_pages_and_a_runs_page_would_link_there(environment: dict[str, str]) -> None:
+    with running_up({**environment, "JOBCTRL_TEMPORAL_UI_PORT": "0"}) as (up, lines):
+        (url,) = re.findall(r"own pages at (http://127\.0\.0\.1:\d+)", "\n".join(lines))
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(url, timeout=10) as answer:
+            assert b"<html" in answer.read()
+        _, _, web = read_pids(lines)
+        assert f"TEMPORAL_UI_URL={url}".encode() in Path(f"/proc/{web}/environ").read_bytes().split(b"\0")
+        up.send_signal(signal.SIGTERM)
+        assert up.wait(60) == 0
+
+
 def test_it_says_who_has_its_port(environment: dict[str, str]) -> None:
     port = choose_free_port()
     program = (
@@ -90,6 +103,7 @@ def test_it_says_who_has_its_port(environment: dict[str, str]) -> None:
     ("setting", "value", "message"),
     [
         ("JOBCTRL_HOME", "/proc/jobctrl", "JOBCTRL_HOME /proc/jobctrl cannot be written"),
+        ("JOBCTRL_TEMPORAL_UI_PORT", "yes", "JOBCTRL_TEMPORAL_UI_PORT 'yes' is not a port. Write a number"),
         ("JOBCTRL_MINIMUM_FREE_MB", str(10**9), "MB are needed before work starts"),
     ],
 )

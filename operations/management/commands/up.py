@@ -11,11 +11,20 @@ from operations.processes.interrupts import stop_on_signals
 from operations.processes.ports import PortTaken
 from operations.processes.product import run_product
 from operations.processes.supervisor import SupervisorError
-from operations.processes.temporal_server import TemporalMissing
+from operations.processes.temporal_server import BadPort, TemporalMissing
 from operations.processes.web_server import BadAddress
 from operations.processes.workspace_lock import AlreadyRunning
 
-REFUSALS = (AlreadyRunning, BadAddress, HomeUnusable, OperationsError, PortTaken, SupervisorError, TemporalMissing)
+REFUSALS = (
+    AlreadyRunning,
+    BadAddress,
+    BadPort,
+    HomeUnusable,
+    OperationsError,
+    PortTaken,
+    SupervisorError,
+    TemporalMissing,
+)
 
 
 class Command(ProductCommand):
