@@ -4,7 +4,7 @@ Events of other apps are named by their registered strings, with the payload fie
 a test holds those against the registry.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from operations.contracts import ENROLLED_STAGES, StageName, StageState
@@ -217,6 +217,7 @@ def _start_run(row: Row, event: LoggedEvent) -> None:
         row.ended_at, row.provisional, row.reason_code, row.error_code = None, False, "", ""
     if row.ended_at is None and body["phase"] == "running":
         row.status = "in_progress"
+    _measure_run(row)
 
 
 @fold(workflow_runs, *_TERMINAL, reads=("workflowId", "workflowType"))
@@ -235,6 +236,13 @@ def _end_run(row: Row, event: LoggedEvent) -> None:
     row.result_json = body.get("result") or {}
     row.ended_at = event.recorded_at
     row.first_seen_at = row.first_seen_at or event.recorded_at
+    _measure_run(row)
+
+
+def _measure_run(row: Row) -> None:
+    """Of a real end only: an assumed one says nothing of how long the run took."""
+    known = row.started_at is not None and row.ended_at is not None and not row.provisional
+    row.duration_ms = max((row.ended_at - row.started_at) // timedelta(milliseconds=1), 0) if known else -1
 
 
 @fold(workflow_runs, "WorkflowCancellationRequested", reads=("workflowId",))

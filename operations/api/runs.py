@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from operations import queries
 from operations.api.base import PAGING, Operation, refusals
-from operations.listing.runs import STATUSES, list_runs, read_run_filter
+from operations.listing.runs import GROUPS, SORTS, STATUSES, list_runs, read_run_filter
 from operations.services.cancellation import cancel_run
 
 
@@ -31,16 +31,39 @@ class RunOutput(serializers.Serializer[Any]):
     nextRunId = serializers.CharField(source="next_run_id", allow_blank=True)
     startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
     endedAt = serializers.DateTimeField(source="ended_at", allow_null=True)
+    durationMs = serializers.IntegerField(source="took_ms", allow_null=True)
+
+
+class PendingOutput(serializers.Serializer[Any]):
+    """An activity that Temporal had pending when it was last asked; not ``isFresh``: that was over 45 seconds ago."""
+
+    activityType = serializers.CharField(source="activity_type")
+    attempt = serializers.IntegerField()
+    maximumAttempts = serializers.IntegerField(source="maximum_attempts", help_text="0 = no limit.")
+    state = serializers.ChoiceField(["waiting", "running", "stopping"])
+    errorCode = serializers.CharField(source="error_code", allow_blank=True)
+    nextAttemptAt = serializers.DateTimeField(source="next_attempt_at", allow_null=True)
+    observedAt = serializers.DateTimeField(source="observed_at")
+    isFresh = serializers.BooleanField(source="is_fresh")
 
 
 class ListRuns(Operation):
     query = (
-        OpenApiParameter("status", str, enum=(*STATUSES, "open", "ended_badly")),
+        OpenApiParameter(
+            "status", str, enum=(*STATUSES, *GROUPS), description="`ended_badly`: failed, terminated or timed out."
+        ),
+        OpenApiParameter("retrying", str, enum=("now",), description="Only runs that try a step again now."),
         OpenApiParameter("type", {"type": "string", "maxLength": 80}),
         OpenApiParameter("jobId", OpenApiTypes.UUID),
         OpenApiParameter("since", str, description="A date, or a date and time, in UTC unless it says otherwise."),
-        OpenApiParameter("until", str),
-        OpenApiParameter("q", {"type": "string", "maxLength": 200}, description="The start of a workflow or run ID."),
+        OpenApiParameter("until", str, description="The same; a date includes that day."),
+        OpenApiParameter(
+            "q",
+            {"type": "string", "maxLength": 200},
+            description="Words of the job's title, company or place; an error code or the words for it; a workflow or "
+            "run ID, or how one begins.",
+        ),
+        OpenApiParameter("sort", str, enum=SORTS, description="`newest` unless another is asked for."),
         *PAGING,
     )
 
@@ -64,12 +87,16 @@ class ListRuns(Operation):
 
 
 class ShowRun(Operation):
-    @extend_schema(operation_id="getWorkflowRun", responses={200: RunOutput, **refusals(404)}, tags=["runs"])
+    class Output(RunOutput):
+        pendingActivities = PendingOutput(many=True)
+
+    @extend_schema(operation_id="getWorkflowRun", responses={200: Output, **refusals(404)}, tags=["runs"])
     def get(self, request: Request, run_id: str) -> Response:
         run = queries.find_run_row(run_id)
         if run is None:
             raise NotFound("There is no such run.")
-        return Response(RunOutput(run).data)
+        pending = queries.list_pending([run_id]) if run.status in queries.OPEN_STATES else []
+        return Response({**RunOutput(run).data, "pendingActivities": PendingOutput(pending, many=True).data})
 
 
 class CancelRun(Operation):

@@ -40,7 +40,13 @@ class BadQuery(ValueError):
 
 
 def read_page(
-    rows: QuerySet[M], *, order: Sequence[str], cursor: str, limit: int = PAGE_SIZE, notes: tuple[str, ...] = ()
+    rows: QuerySet[M],
+    *,
+    order: Sequence[str],
+    cursor: str,
+    limit: int = PAGE_SIZE,
+    notes: tuple[str, ...] = (),
+    ascending: bool = False,
 ) -> Page[M]:
     """The next rows in descending order of ``order``, the columns of an index that ends in a unique one.
 
@@ -48,8 +54,9 @@ def read_page(
     """
     limit = max(1, min(limit, LARGEST_PAGE))
     if cursor:
-        rows = _after(rows, order, decode_cursor(cursor, width=len(order)))
-    found = list(rows.order_by(*(f"-{name}" for name in order))[: limit + 1])
+        rows = _after(rows, order, decode_cursor(cursor, width=len(order)), ascending=ascending)
+    sign = "" if ascending else "-"
+    found = list(rows.order_by(*(f"{sign}{name}" for name in order))[: limit + 1])
     more = len(found) > limit
     shown = found[:limit]
     last = encode_cursor([getattr(shown[-1], name) for name in order]) if more else ""
@@ -57,15 +64,21 @@ def read_page(
 
 
 def read_merged_page(
-    parts: Sequence[QuerySet[M]], *, order: Sequence[str], cursor: str, limit: int, notes: tuple[str, ...] = ()
+    parts: Sequence[QuerySet[M]],
+    *,
+    order: Sequence[str],
+    cursor: str,
+    limit: int,
+    notes: tuple[str, ...] = (),
+    ascending: bool = False,
 ) -> Page[M]:
     """``read_page`` over disjoint querysets; one statement each."""
     limit = max(1, min(limit, LARGEST_PAGE))
-    pages = [read_page(part, order=order, cursor=cursor, limit=limit) for part in parts]
+    pages = [read_page(part, order=order, cursor=cursor, limit=limit, ascending=ascending) for part in parts]
     found = sorted(
         (row for page in pages for row in page.rows),
         key=lambda row: tuple(getattr(row, name) for name in order),
-        reverse=True,
+        reverse=not ascending,
     )
     shown = found[:limit]
     more = len(found) > limit or any(page.next_cursor for page in pages)
@@ -73,7 +86,7 @@ def read_merged_page(
     return Page(shown, last, notes)
 
 
-def _after(rows: QuerySet[M], order: Sequence[str], key: Key) -> QuerySet[M]:
+def _after(rows: QuerySet[M], order: Sequence[str], key: Key, *, ascending: bool) -> QuerySet[M]:
     """A row-value comparison, which both databases answer from the index; the ORM has no expression for it."""
     table = rows.model._meta.db_table
     fields: list[Any] = [rows.model._meta.get_field(name) for name in order]
@@ -83,7 +96,7 @@ def _after(rows: QuerySet[M], order: Sequence[str], key: Key) -> QuerySet[M]:
         values = [f.get_db_prep_value(f.to_python(value), connection) for f, value in zip(fields, key, strict=True)]
     except (ValidationError, ValueError, TypeError, OverflowError):
         raise BadQuery(NOT_OURS) from None
-    return rows.extra(where=[f"({columns}) < ({marks})"], params=values)
+    return rows.extra(where=[f"({columns}) {'>' if ascending else '<'} ({marks})"], params=values)
 
 
 def encode_cursor(values: Sequence[Any]) -> str:

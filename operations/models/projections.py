@@ -112,6 +112,9 @@ class WorkflowRunProjection(TenantModel):
     first_seen_at = models.DateTimeField(null=True)  # of its first event, whichever that was: what lists sort by
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    duration_ms = models.BigIntegerField(
+        default=-1
+    )  # -1 = not known, or not ended; never NULL, so that lists page by key
 
     class Meta:
         db_table = "workflow_run_projections"
@@ -121,12 +124,17 @@ class WorkflowRunProjection(TenantModel):
             models.Index(fields=["workflow_id", "-first_seen_at", "-run_id"], name="runs_of_a_workflow"),
             models.Index(fields=["status", "-first_seen_at", "-run_id"], name="runs_by_status"),
             models.Index(fields=["workflow_type", "-first_seen_at", "-run_id"], name="runs_by_type"),
+            models.Index(fields=["-duration_ms", "-run_id"], name="longest_runs"),
             models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="runs_of_a_job"),
             models.Index(fields=["first_seen_at"], condition=Q(provisional=True), name="assumed_ends"),
         ]
 
     def __str__(self) -> str:
         return f"{self.workflow_id} ({self.status})"
+
+    @property
+    def took_ms(self) -> int | None:
+        return self.duration_ms if self.duration_ms >= 0 else None
 
 
 class PipelineStepProjection(TenantModel):

@@ -17,6 +17,7 @@ from operations.queries.jobs import (
     list_jobs_scored_between,
     list_top_jobs,
     list_unknown_jobs,
+    map_job_names,
     map_job_titles,
 )
 from operations.queries.pending import PendingRow, list_pending, list_retrying_runs
@@ -24,10 +25,12 @@ from operations.queries.runs import (
     OPEN_STATES,
     OpenRun,
     RunRow,
+    build_temporal_command,
     count_open_runs,
     find_run,
     find_run_row,
     find_temporal_url,
+    has_workflow,
     list_open_runs_of_job,
     list_unsettled_runs,
 )
@@ -51,6 +54,7 @@ __all__ = [
     "OpenRun",
     "PendingRow",
     "RunRow",
+    "build_temporal_command",
     "count_events_since",
     "count_lost_stages",
     "count_open_runs",
@@ -68,6 +72,7 @@ __all__ = [
     "find_stage_state",
     "find_temporal_url",
     "find_timeline",
+    "has_workflow",
     "list_bad_runs",
     "list_jobs_scored_between",
     "list_memberships",
@@ -83,6 +88,7 @@ __all__ = [
     "list_unknown_jobs",
     "list_unsettled_runs",
     "list_unwatched_owners",
+    "map_job_names",
     "map_job_titles",
     "map_lost_stages",
 ]

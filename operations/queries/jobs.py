@@ -39,6 +39,12 @@ def map_job_titles(job_ids: Sequence[UUID]) -> dict[UUID | None, str]:
     return dict(rows)
 
 
+def map_job_names(job_ids: Sequence[UUID]) -> dict[UUID | None, tuple[str, str]]:
+    """Title and company of a page's jobs; one index lookup."""
+    rows = JobListProjection.objects.filter(job_id__in=set(job_ids)).values_list("job_id", "title", "company")
+    return {job_id: (title, company) for job_id, title, company in rows}
+
+
 def list_jobs_scored_between(low: int, high: int) -> list[tuple[UUID, int]]:
     """(job id, score) of every job with a score in the range, hidden and deleted ones too."""
     rows = JobListProjection.objects.filter(sort_score__gte=low, sort_score__lte=high)

@@ -1,5 +1,6 @@
 """Reads of workflow runs."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 
+from operations.errors import WorkerUnavailable
 from operations.models import WorkflowRunProjection
+from operations.temporal import resolve_address
 
 OPEN_STATES = ("starting", "in_progress")
 
@@ -60,6 +63,10 @@ def find_run_row(run_id: str) -> WorkflowRunProjection | None:
     return WorkflowRunProjection.objects.filter(run_id=run_id).first()
 
 
+def has_workflow(workflow_id: str) -> bool:
+    return WorkflowRunProjection.objects.filter(workflow_id=workflow_id).exists()
+
+
 def list_open_runs_of_job(job_id: UUID) -> list[RunRow]:
     rows = WorkflowRunProjection.objects.filter(job_id=job_id, status__in=OPEN_STATES).order_by("run_id")
     return [_to_run(row) for row in rows[:20]]
@@ -81,6 +88,23 @@ def list_unsettled_runs(*, limit: int) -> list[OpenRun]:
     return [
         OpenRun(row.run_id, row.workflow_id, row.workflow_type, row.provisional, row.provisional_ends) for row in rows
     ]
+
+
+def build_temporal_command(workflow_id: str, run_id: str) -> str:
+    """What shows the run's whole history in a terminal; "" where Temporal has not been started here yet."""
+    try:
+        address = resolve_address()
+    except WorkerUnavailable:
+        return ""
+    files = {
+        "--tls-ca-path": settings.TEMPORAL_TLS_CA,
+        "--tls-cert-path": settings.TEMPORAL_TLS_CERT,
+        "--tls-key-path": settings.TEMPORAL_TLS_KEY,
+        "--tls-server-name": settings.TEMPORAL_TLS_SERVER_NAME,
+    }
+    tls = [word for name, value in files.items() if value for word in (name, value)]
+    where = ["--address", address, "--namespace", settings.TEMPORAL_NAMESPACE, *tls]
+    return shlex.join(["temporal", "workflow", "show", *where, "--workflow-id", workflow_id, "--run-id", run_id])
 
 
 def find_temporal_url(workflow_id: str, run_id: str) -> str:

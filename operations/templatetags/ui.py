@@ -286,5 +286,5 @@ class FilterPill:
     label: str
     url: str
     is_current: bool
-    count: int | None = None
+    count: int | str | None = None
     tone: str = ""

@@ -15,12 +15,14 @@ from operations.contracts import ExecutionRef, StageName, StageState
 from operations.errors import OperationsError
 from operations.listing.events import LIFECYCLE, EventFilter, list_events
 from operations.models import JobEventRow, WorkflowRunProjection
+from operations.run_panels import explain_failures, read_run_panels
 from operations.services.cancellation import cancel_run
 from operations.temporal_probe import temporal_probe
 from operations.views.confirming import ask_first
 from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
 from operations.wording import describe_event, describe_facts, describe_run, describe_steps
+from operations.wording.activities import describe_pending
 
 SHOWN_EVENTS = 200
 MOST_JOBS_COUNTED = 5000
@@ -44,10 +46,13 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
     events = list_lifecycle(run)
     job = queries.find_job(run.job_id) if run.job_id else None
     plans = queries.count_plans(ref) if run.workflow_type == "DiscoverWorkflow" else {}
+    is_open = run.status in queries.OPEN_STATES
+    explained = explain_failures([run]).get(run.run_id)
     return build_progress(run, ref, plans) | {
         "run": run,
         "job": job,
-        "state": describe_run(
+        "state": explained
+        or describe_run(
             run.status,
             error_code=run.error_code,
             reason_code=run.reason_code,
@@ -55,10 +60,15 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
             cancel_requested=run.cancel_requested,
             is_checked=not temporal_probe.peek().is_lost,
         ),
-        "is_open": run.status in queries.OPEN_STATES,
+        "is_open": is_open,
         "took": measure(run),
+        "pending": [describe_pending(row) for row in (queries.list_pending([run.run_id]) if is_open else [])],
+        "panels": read_run_panels(run, is_open=is_open),
         "steps": describe_steps(
-            queries.list_step_rows(ref), is_over=run.status not in queries.OPEN_STATES, is_lost=run.provisional
+            queries.list_step_rows(ref),
+            is_over=not is_open,
+            is_lost=run.provisional,
+            is_retried=is_open or explained is not None,
         ),
         "plans": plans,
         "events": [
@@ -67,6 +77,7 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         "is_cut": len(events) == SHOWN_EVENTS,
         "summary": describe_facts(run.summary_json),
         "result": describe_facts(run.result_json),
+        "temporal_command": queries.build_temporal_command(run.workflow_id, run.run_id),
         "temporal_url": queries.find_temporal_url(run.workflow_id, run.run_id),
     }
 

@@ -1,79 +1,100 @@
 """The list of workflow runs."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from operations import queries
 from operations.listing.paging import BadQuery, Page
-from operations.listing.runs import RunFilter, list_runs, read_run_filter
+from operations.listing.runs import list_runs, read_run_filter
 from operations.models import WorkflowRunProjection
-from operations.templatetags.ui import FilterPill
-from operations.wording import name_workflow
+from operations.run_panels import explain_failures
+from operations.views.run_filters import (
+    LABELS,
+    SORT_NAMES,
+    build_fields,
+    build_pills,
+    build_sorts,
+    find_job_title,
+    keep_filters,
+    list_set_filters,
+    make_url,
+)
+from operations.wording import Wording, count_of
+from operations.wording.activities import describe_retrying
 
-FILTER_NAMES = ("status", "type", "jobId", "since", "until", "q")
-TYPES = ("DiscoverWorkflow", "JobPreparationWorkflow", "JobPipelineWorkflow")
+RETRYING_SECONDS: Final = 10
 
 
 @require_GET
 def show_runs(request: HttpRequest) -> HttpResponse:
     """The whole page, or with ``?fragment=list`` its table alone."""
-    given = {name: request.GET[name] for name in FILTER_NAMES if request.GET.get(name)}
-    query, cursor = urlencode(given), request.GET.get("cursor", "")
+    given, cursor = keep_filters(request.GET), request.GET.get("cursor", "")
     status, errors = 200, {}
     try:
-        wanted = read_run_filter(request.GET)
-        page = list_runs(wanted, cursor=cursor)
+        page = list_runs(read_run_filter(request.GET), cursor=cursor)
     except BadQuery as bad:
-        wanted, page, status, errors = RunFilter(), Page([]), 400, bad.errors
-    context = build_list(page, query, cursor) | {"is_filtered": bool(given)}
+        page, status, errors = Page([]), 400, bad.errors
+    context = build_list(page, given, cursor)
     if request.GET.get("fragment") == "list":
         return render(request, "operations/_runs_live.html", context, status=status)
+    pills = build_pills(given)
     context |= {
-        "errors": errors,
-        "filter": wanted,
-        "given": given,
-        "pills": build_pills(given),
-        "types": [(name, name_workflow(name)) for name in TYPES],
+        "errors": [(LABELS.get(name, name), reason) for name, reason in errors.items()],
+        "pills": pills,
+        "fields": build_fields(given),
+        "set_filters": list_set_filters(given, pills, job_title=find_job_title(given)),
+        "plain_url": make_url({}),
     }
     return render(request, "operations/runs.html", context, status=status)
 
 
-def build_list(page: Page[WorkflowRunProjection], query: str, cursor: str) -> dict[str, Any]:
-    base = reverse("operations:runs")
-    titles = queries.map_job_titles([run.job_id for run in page.rows if run.job_id])
-    here = "&".join(part for part in (query, urlencode({"cursor": cursor}) if cursor else "", "fragment=list") if part)
-    more = "&".join(part for part in (query, urlencode({"cursor": page.next_cursor})) if part)
+def build_list(page: Page[WorkflowRunProjection], given: dict[str, str], cursor: str) -> dict[str, Any]:
+    names = queries.map_job_names([run.job_id for run in page.rows if run.job_id])
+    states = describe_now(page)
+    retrying = bool(given.get("retrying"))
+    is_any_open = any(run.status in queries.OPEN_STATES for run in page.rows)
     return {
-        "rows": [{"run": run, "title": titles.get(run.job_id, ""), "seconds": measure(run)} for run in page.rows],
-        "next_url": f"{base}?{more}" if page.next_cursor else "",
-        "first_url": f"{base}?{query}" if cursor else "",
-        "fragment_url": f"{base}?{here}",
+        "rows": [
+            {
+                "run": run,
+                "job": names.get(run.job_id),
+                "asked": word_jobs(str(run.summary_json.get("jobs", ""))),
+                "seconds": measure(run),
+                "state": states.get(run.run_id),
+            }
+            for run in page.rows
+        ],
+        "notes": page.notes,
+        "sorts": build_sorts(given),
+        "order": SORT_NAMES.get(given.get("sort", ""), SORT_NAMES[""]).lower(),
+        "next_url": make_url(given, cursor=page.next_cursor) if page.next_cursor else "",
+        "first_url": make_url(given) if cursor else "",
+        "fragment_url": make_url(given, cursor=cursor, fragment="list"),
+        "refresh_seconds": RETRYING_SECONDS if retrying or is_any_open else 0,
         "shown": f"{len(page.rows)} shown" + (", more to come" if page.next_cursor else ""),
+        "is_filtered": bool(given),
+        "is_retrying": retrying,
     }
 
 
+def word_jobs(asked: str) -> str:
+    """How many jobs a step was asked for; "" for a run that is about none or one."""
+    return count_of(int(asked), "job") if asked.isdecimal() else "every job that was due" if asked else ""
+
+
+def describe_now(page: Page[WorkflowRunProjection]) -> dict[str, Wording]:
+    """The runs of which more is known than their row says: those that try something again, and why some failed."""
+    open_ids = [run.run_id for run in page.rows if run.status in queries.OPEN_STATES and not run.cancel_requested]
+    found = explain_failures(page.rows)
+    for pending in reversed(queries.list_pending(open_ids) if open_ids else []):
+        if pending.is_fresh and pending.is_retrying:
+            found[pending.run_id] = describe_retrying(pending)
+    return found
+
+
 def measure(run: WorkflowRunProjection) -> float | None:
-    """Seconds from start to end; ``None`` while it runs or where its start is not known."""
-    if run.started_at is None or run.ended_at is None:
-        return None
-    return (run.ended_at - run.started_at).total_seconds()
-
-
-def build_pills(given: dict[str, str]) -> list[FilterPill]:
-    base = reverse("operations:runs")
-    kept = {name: value for name, value in given.items() if name != "status"}
-    choices = (("All", ""), ("Running", "open"), ("Ended badly", "ended_badly"), ("Done", "succeeded"),
-               ("Canceled", "canceled"))  # fmt: skip
-    return [
-        FilterPill(
-            label,
-            f"{base}?{urlencode({**kept, **({'status': status} if status else {})})}",
-            given.get("status", "") == status,
-        )
-        for label, status in choices
-    ]
+    """Seconds from start to end; ``None`` while it runs, or where its start or its real end is not known."""
+    return None if run.took_ms is None else run.took_ms / 1000

@@ -123,3 +123,9 @@ def passes_by_itself(code: str) -> bool:
     """Whether its remedy is to wait for the next attempt, which only holds while there is one to come."""
     reason = describe_code(code)
     return reason is not None and reason.remedy == _WAIT
+
+
+def find_codes(words: str) -> list[str]:
+    """The codes whose reason holds these words, as a person read them on a page."""
+    wanted = " ".join(words.lower().split())
+    return [code for code, reason in _REASONS.items() if wanted and wanted in reason.short.lower()]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
 
+from operations.contracts import ErrorCode
 from operations.wording.codes import describe_code
 from operations.wording.quantities import count_of
 from operations.wording.tones import Tone, Wording
@@ -37,6 +38,16 @@ _LOST: Final = Wording(
     Tone.UNKNOWN,
     "Temporal no longer knows this run; start it again if it is needed.",
 )
+#: What may pass by itself ("Errors" of the contracts).
+_PASSING: Final = frozenset(
+    {
+        ErrorCode.TRANSIENT_NETWORK,
+        ErrorCode.BROWSER_TRANSIENT,
+        ErrorCode.LLM_TRANSIENT,
+        ErrorCode.SOURCE_UNAVAILABLE,
+        ErrorCode.WORKER_SHUTDOWN,
+    }
+)
 _INVARIABLE: Final = frozenset({"changed", "skipped", "read", "failed", "planned", "started", "left out"})
 
 
@@ -59,22 +70,28 @@ class ShownStep:
     finished_at: datetime | None
 
 
-def describe_steps(rows: Sequence[StepRow], *, is_over: bool = False, is_lost: bool = False) -> list[ShownStep]:
+def describe_steps(
+    rows: Sequence[StepRow], *, is_over: bool = False, is_lost: bool = False, is_retried: bool = False
+) -> list[ShownStep]:
     """Each step in words, in the order of the work; PDF renders, one a job, are gathered into one line.
 
     ``is_over``: the run has ended, so what has not ended by then never will; renders belong to runs of their own.
-    ``is_lost``: that end is only assumed.
+    ``is_lost``: that end is only assumed. ``is_retried``: a failure that may pass is tried again without a person.
     """
     order = list(STEP_NAMES)
     rows = sorted(rows, key=lambda row: order.index(row.kind) if row.kind in order else len(order))
     prints = [row for row in rows if row.kind == "pdf_render"]
-    shown = [_describe(row, is_over=is_over, is_lost=is_lost) for row in rows if row.kind != "pdf_render"]
+    shown = [
+        _describe(row, is_over=is_over, is_lost=is_lost, is_retried=is_retried)
+        for row in rows
+        if row.kind != "pdf_render"
+    ]
     if prints:
         shown.append(_gather(prints))
     return shown
 
 
-def describe_step_state(state: str, *, error_code: str = "") -> Wording:
+def describe_step_state(state: str, *, error_code: str = "", is_retried: bool = False) -> Wording:
     reason = describe_code(error_code)
     match state:
         case "queued":
@@ -86,13 +103,12 @@ def describe_step_state(state: str, *, error_code: str = "") -> Wording:
         case "failed" if error_code == "canceled":
             return Wording("Canceled", Tone.IDLE)
         case "failed":
-            return Wording(
-                f"Failed: {reason.short}" if reason else "Failed", Tone.PERSON, reason.remedy if reason else ""
-            )
+            tone = Tone.WAITING if is_retried and error_code in _PASSING else Tone.PERSON
+            return Wording(f"Failed: {reason.short}" if reason else "Failed", tone, reason.remedy if reason else "")
     return Wording("Not known", Tone.UNKNOWN)
 
 
-def _describe(row: StepRow, *, is_over: bool, is_lost: bool) -> ShownStep:
+def _describe(row: StepRow, *, is_over: bool, is_lost: bool, is_retried: bool) -> ShownStep:
     parts = [
         name_family(row.item_key) if row.kind == "source_family" else "",
         f"attempt {row.attempt}" if row.attempt > 1 else "",
@@ -102,7 +118,7 @@ def _describe(row: StepRow, *, is_over: bool, is_lost: bool) -> ShownStep:
         ", ".join(part for part in parts if part),
         _describe_left(row.state, is_lost=is_lost)
         if is_over and row.state in _LEFT
-        else describe_step_state(row.state, error_code=row.error_code),
+        else describe_step_state(row.state, error_code=row.error_code, is_retried=is_retried),
         describe_counts(row.counts_json.items()),
         row.finished_at,
     )

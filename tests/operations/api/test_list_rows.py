@@ -19,8 +19,16 @@ from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.eventlog import append
 from operations.events import StageStarted
+from operations.listing import run_words
+from operations.listing import runs as listing_runs
 from operations.listing.paging import encode_cursor
-from operations.models import JobEventRow, JobListProjection, JobStageState, WorkflowRunProjection
+from operations.models import (
+    JobEventRow,
+    JobListProjection,
+    JobStageState,
+    PendingActivity,
+    WorkflowRunProjection,
+)
 from tests.operations.api.conftest import Script
 from tests.operations.api.test_answer_requests import read_error
 from tests.operations.cast import Cast
@@ -66,11 +74,25 @@ def many(db: None) -> UUID:
             run_id=f"run-{number:05d}",
             workflow_id=f"prep-{number:05d}",
             workflow_type="JobPreparationWorkflow" if number % 20 else "DiscoverWorkflow",
-            status=("succeeded", "failed", "timed_out", "in_progress")[min(number % 40, 3) if number % 40 < 3 else 0],
+            status=("succeeded", "failed", "timed_out", "in_progress")[number % 40 if number % 40 < 4 else 0],
             job_id=job_id,
             first_seen_at=START + timedelta(minutes=number // 3),
+            started_at=START + timedelta(minutes=number // 3),
+            error_code="source_unavailable" if number % 40 == 1 else "",
+            duration_ms=-1 if number % 40 == 3 else number % 700 * 1000,
         )
         for number, job_id in enumerate(ids)
+    )
+    PendingActivity.objects.bulk_create(
+        PendingActivity(
+            run_id=f"run-{number:05d}",
+            activity_type="score_job",
+            attempt=number // 40 % 3,
+            maximum_attempts=3,
+            state="waiting",
+            observed_at=timezone.now() + timedelta(hours=1),  # however long these tests take
+        )
+        for number in range(3, JOBS, 40)
     )
     JobEventRow.objects.bulk_create(
         JobEventRow(
@@ -109,6 +131,14 @@ PAGED: list[tuple[str, str, str, dict[str, str], int]] = [
     ("/v1/jobs", "jobs", "jobId", {"view": "deleted", "sort": "newest"}, 50),
     ("/v1/workflow-runs", "runs", "runId", {}, 2000),
     ("/v1/workflow-runs", "runs", "runId", {"status": "ended_badly"}, 100),
+    ("/v1/workflow-runs", "runs", "runId", {"sort": "oldest"}, 2000),
+    ("/v1/workflow-runs", "runs", "runId", {"sort": "oldest", "status": "ended_badly"}, 100),
+    ("/v1/workflow-runs", "runs", "runId", {"sort": "longest"}, 1950),
+    ("/v1/workflow-runs", "runs", "runId", {"sort": "longest", "status": "open"}, 50),
+    ("/v1/workflow-runs", "runs", "runId", {"sort": "longest", "status": "ended_badly", "type": "x"}, 0),
+    ("/v1/workflow-runs", "runs", "runId", {"sort": "longest", "type": "DiscoverWorkflow"}, 100),
+    ("/v1/workflow-runs", "runs", "runId", {"retrying": "now"}, 16),
+    ("/v1/workflow-runs", "runs", "runId", {"q": "data engineer company 13", "sort": "oldest"}, 34),
     ("/v1/events", "events", "id", {"type": "JobScored"}, 2000),
 ]
 
@@ -196,6 +226,55 @@ def test_it_finds_a_run_by_its_id_or_how_that_begins(script: Script, many: UUID)
     assert script.get("/v1/workflow-runs", {"q": "run-%"}).json()["runs"] == []
 
 
+def test_it_finds_runs_by_their_job_and_by_why_they_failed(script: Script, many: UUID) -> None:
+    found = list(walk(script, "/v1/workflow-runs", "runs", q="büroleitung company 59", limit=200))
+    assert len(found) == 33
+    by_code = list(walk(script, "/v1/workflow-runs", "runs", q="source_unavailable", limit=200))
+    assert len(by_code) == 50
+    assert {row["errorCode"] for row in by_code} == {"source_unavailable"}
+    by_words = list(walk(script, "/v1/workflow-runs", "runs", q="The site cannot answer", limit=200))
+    assert by_words == by_code
+
+
+def test_a_search_for_runs_says_what_it_leaves_out(script: Script, many: UUID, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_words, "TEXT_WINDOW", 100)
+    monkeypatch.setattr(run_words, "MOST_FOUND", 10)
+    answer = script.get("/v1/workflow-runs", {"q": "prep-0"}).json()
+    assert len(answer["runs"]) == 10
+    assert answer["notes"] == [
+        "IDs and reasons are looked for in the newest 100 runs only.", "Only the newest 10 that match are shown.",
+    ]  # fmt: skip
+    few = script.get("/v1/workflow-runs", {"q": "engineer"}).json()["notes"]
+    assert few[0].startswith("Very many jobs match")
+    assert "Jobs are found by a word" in script.get("/v1/workflow-runs", {"q": "qa"}).json()["notes"][0]
+
+
+def test_it_orders_runs_by_how_long_they_took(script: Script, many: UUID) -> None:
+    rows = list(walk(script, "/v1/workflow-runs", "runs", sort="longest", limit=200))
+    took = [row["durationMs"] for row in rows]
+    assert took == sorted(took, reverse=True)
+    first = script.get("/v1/workflow-runs", {"sort": "longest"}).json()
+    assert "have not ended" in first["notes"][0]
+    running = list(walk(script, "/v1/workflow-runs", "runs", sort="longest", status="open", limit=20))
+    began = [row["startedAt"] for row in running]
+    assert began == sorted(began), "of runs that go on, the oldest is the longest"
+
+
+def test_it_compares_the_newest_of_very_many(script: Script, many: UUID, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing_runs, "MOST_COMPARED", 20)
+    answer = script.get("/v1/workflow-runs", {"sort": "longest", "since": "2026-10-01"}).json()
+    assert len(answer["runs"]) == 20
+    assert len(answer["notes"]) == 2
+
+
+def test_a_day_is_asked_for_with_all_its_hours(script: Script, many: UUID) -> None:
+    query = {"since": "2026-10-01", "until": "2026-10-01"}
+    assert len(list(walk(script, "/v1/workflow-runs", "runs", limit=200, **query))) == 2000
+    moment = {"until": "2026-10-01T00:00:00Z"}
+    assert script.get("/v1/workflow-runs", moment).json()["runs"] == []
+    assert script.get("/v1/workflow-runs", {"until": "9999-12-31"}).status_code == 200
+
+
 # --- exports -----------------------------------------------------------------------------------
 
 
@@ -234,14 +313,20 @@ LISTS: dict[str, tuple[str, int]] = {
         ("q=büroleitung", 3), ("q=qa", 2), ("q=engineer&sort=newest&minScore=3", 2))},
     **{f"runs {query}": (f"/v1/workflow-runs?{query}", most) for query, most in (
         ("", 1), ("status=open", 2), ("status=ended_badly", 3), ("status=succeeded", 1), ("type=DiscoverWorkflow", 1),
-        ("since=2026-10-01", 1), ("until=2026-10-02", 1), ("q=prep-00012", 2), ("q=run-0", 3),
+        ("since=2026-10-01", 1), ("until=2026-10-02", 1), ("q=prep-00012", 3), ("q=run-0", 7), ("q=engineer", 7),
+        ("q=source_unavailable", 7), ("retrying=now", 2), ("sort=oldest", 1), ("sort=oldest&status=ended_badly", 3),
+        ("sort=longest", 1), ("sort=longest&status=open", 2), ("sort=longest&status=ended_badly", 6),
+        ("sort=longest&type=DiscoverWorkflow", 2), ("sort=longest&since=2026-10-01", 2),
         ("jobId=00000000-0000-0000-0000-000000000001", 1))},
     **{f"events {query}": (f"/v1/events?{query}", most) for query, most in (
         ("", 1), ("type=JobScored", 1), ("runId=run-00012", 1), ("workflowId=prep-00012", 1), ("q=score", 2),
         ("jobId=00000000-0000-0000-0000-000000000001&type=JobScored", 1), ("type=StageStarted&runId=run-00012", 1))},
 }  # fmt: skip
 #: Sets that something else bounds: 500 or 1,000 ids, the jobs of one board, the runs of one job or of one exact ID.
-BOUNDED = ("needs=me", "source=", "q=nobody", "q=büroleitung", "exhausted", "jobId=", "q=prep-00012")
+BOUNDED = (
+    *("needs=me", "source=", "q=nobody", "q=büroleitung", "exhausted", "jobId=", "q=prep-00012", "retrying=now"),
+    *("runs q=", "sort=longest&status=ended_badly", "sort=longest&type=", "sort=longest&since="),
+)
 
 
 def test_a_list_takes_few_statements_and_no_scan(
