@@ -15,7 +15,10 @@ BOARD_REASONS: Final = {
     "BODY_TOO_LARGE": Reason("the board is too large to read"),
 }
 #: The next run reads such a board again; nobody needs to do anything.
-PASSES_BY_ITSELF: Final = ("SOURCE_UNAVAILABLE", "RATE_LIMITED", "TIMED_OUT", "NETWORK_FAILURE", "CONNECTION_LOST")
+PASSES_BY_ITSELF: Final = (
+    *("SOURCE_UNAVAILABLE", "RATE_LIMITED", "TIMED_OUT", "NETWORK_FAILURE", "CONNECTION_LOST", "CONNECT_FAILED"),
+    *("DAMAGED_ENCODING", "HTML_INSTEAD_OF_JSON", "TRUNCATED_JSON", "EMPTY_BODY"),
+)
 
 
 def describe_failure(code: str) -> Wording:

@@ -1,6 +1,8 @@
 """What discovery adds to shared pages: the job page's section on where a posting was seen, how far its text is trusted
-and what it may be a copy of; the dashboard's first steps and the boards that need a person; the sidebar."""
+and what it may be a copy of; the run page's boards; the dashboard's first steps and the boards that need a person; the
+sidebar."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,10 +16,13 @@ from discovery.queries import (
     list_duplicates,
     list_sightings,
 )
+from discovery.run_sources import explain_failed_runs, list_run_sources
 from operations.first_steps import first_step
 from operations.job_panels import job_panel
 from operations.navigation import Page, add_page
 from operations.needs import Need, needs_person
+from operations.run_panels import RunFacts, run_failure, run_panel
+from operations.wording import Wording
 
 TIERS = {
     "source_payload": "the board itself",
@@ -47,6 +52,17 @@ def read_sightings_panel(job_id: UUID) -> dict[str, Any] | None:
             {"job": other, "why": REASONS.get(other.reason, other.reason)} for other in list_duplicates(job_id)
         ],
     }
+
+
+@run_panel("boards", workflow_type="DiscoverWorkflow", template="discovery/_run_boards_panel.html", place=10)
+def read_boards_panel(run: RunFacts) -> dict[str, Any] | None:
+    sources = list_run_sources(run)
+    return {"sources": sources, "failed": sum(bool(source.remedy) for source in sources)} if sources else None
+
+
+@run_failure("DiscoverWorkflow")
+def explain_failed_discoveries(runs: Sequence[RunFacts]) -> dict[str, Wording]:
+    return explain_failed_runs(runs)
 
 
 add_page(Page("Discovery", "discovery:sources", "Sources", 10, "o"))

@@ -9,7 +9,8 @@ from django.utils import timezone
 from operations import queries
 from operations.models import WorkflowRunProjection
 from operations.needs import Need, needs_person
-from operations.wording import describe_run, name_workflow
+from operations.run_panels import explain_failures
+from operations.wording import Tone, Wording, describe_run, name_workflow
 from operations.wording.codes import passes_by_itself
 
 #: An older failure that nobody took up again is history; it stays on the Runs page.
@@ -21,17 +22,19 @@ START_AGAIN: Final = "Start it again; if it ends the same way, its page says whe
 def list_run_needs(limit: int) -> list[Need]:
     runs = queries.list_bad_runs(since=timezone.now() - KEPT, limit=limit)
     titles = queries.map_job_titles([run.job_id for run in runs if run.job_id])
-    return [describe_bad_run(run, titles.get(run.job_id, "")) for run in runs]
+    explained = explain_failures(runs)
+    needs = [describe_bad_run(run, titles.get(run.job_id, ""), explained.get(run.run_id)) for run in runs]
+    return [need for need in needs if need.state.tone is Tone.PERSON]
 
 
-def describe_bad_run(run: WorkflowRunProjection, title: str) -> Need:
-    state = describe_run(run.status, error_code=run.error_code, reason_code=run.reason_code)
+def describe_bad_run(run: WorkflowRunProjection, title: str, explained: Wording | None = None) -> Need:
+    state = explained or describe_run(run.status, error_code=run.error_code, reason_code=run.reason_code)
     name = name_workflow(run.workflow_type)
     return Need(
         f"run-{run.run_id}",
         f"{name}: {title}" if title else name,
         reverse("operations:run", args=[run.run_id]),
         state,
-        START_AGAIN if not state.sentence or passes_by_itself(run.error_code) else state.sentence,
+        START_AGAIN if not state.sentence or (passes_by_itself(run.error_code) and not explained) else state.sentence,
         run.ended_at or run.first_seen_at,
     )
