@@ -1,44 +1,57 @@
 """The log as a page: every event has its address."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import reverse
+from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from operations import queries
 from operations.eventlog import list_event_types
-from operations.listing.events import EventFilter, list_events, read_event_filter
+from operations.listing.events import list_events, read_event_filter
 from operations.listing.paging import BadQuery, Page
 from operations.models import JobEventRow, WorkflowRunProjection
+from operations.views.activity_filters import LABELS, keep_filters, list_set_filters, make_url, read_open_fields
 from operations.wording import describe_event
-
-FILTER_NAMES = ("type", "jobId", "runId", "workflowId", "q")
 
 
 @require_GET
 def show_activity(request: HttpRequest) -> HttpResponse:
-    """The whole page, or with ``?fragment=list`` its list alone."""
-    given = {name: request.GET[name] for name in FILTER_NAMES if request.GET.get(name)}
-    query, cursor = urlencode(given), request.GET.get("cursor", "")
-    status, errors = 200, {}
+    """The whole page, or with ``?fragment=list`` its list alone. A job or a run that was typed becomes a filter."""
+    given, cursor = keep_filters(request.GET), request.GET.get("cursor", "")
+    asked = read_open_fields(request.GET, given)
+    if asked and not asked.errors and not asked.offered:
+        return redirect(make_url(given | asked.filters))
+    errors = dict(asked.errors) if asked else {}
     try:
-        wanted = read_event_filter(request.GET)
-        page = list_events(wanted, cursor=cursor)
+        page = list_events(read_event_filter(request.GET), cursor=cursor)
     except BadQuery as bad:
-        wanted, page, status, errors = EventFilter(), Page([]), 400, bad.errors
-    base = reverse("operations:activity")
+        page, errors = Page([]), errors | bad.errors
+    status = 400 if errors else 200
+    context = build_list(page, given, cursor)
+    if request.GET.get("fragment") == "list":
+        return render(request, "operations/_activity_live.html", context, status=status)
+    context |= {
+        "errors": [(LABELS.get(name, name), reason) for name, reason in errors.items()],
+        "given": given,
+        "typed": {name: request.GET.get(name, "") for name in ("job", "run")},
+        "offered": asked.offered if asked else [],
+        "query": urlencode(given),
+        "set_filters": list_set_filters(given),
+        "plain_url": make_url({}),
+        "types": sorted([*list_event_types(), "StageQueued"]),
+    }
+    return render(request, "operations/activity.html", context, status=status)
+
+
+def build_list(page: Page[JobEventRow], given: Mapping[str, str], cursor: str) -> dict[str, Any]:
     jobs = {row.id: row.job_id for row in page.rows if row.job_id} | map_run_jobs(page.rows)
     titles = queries.map_job_titles(list(set(jobs.values())))
-    context = {
-        "errors": errors,
-        "given": given,
-        "query": query,
+    return {
         "rows": [
             {
                 "row": row,
@@ -49,15 +62,11 @@ def show_activity(request: HttpRequest) -> HttpResponse:
             for row in page.rows
         ],
         "notes": page.notes,
-        "types": sorted([*list_event_types(), "StageQueued"]),
-        "next_url": f"{base}?{urlencode({**given, 'cursor': page.next_cursor})}" if page.next_cursor else "",
-        "first_url": f"{base}?{query}" if cursor else "",
-        "fragment_url": f"{base}?{urlencode({**given, **({'cursor': cursor} if cursor else {}), 'fragment': 'list'})}",
+        "next_url": make_url(given, cursor=page.next_cursor) if page.next_cursor else "",
+        "first_url": make_url(given) if cursor else "",
+        "fragment_url": make_url(given, cursor=cursor, fragment="list"),
         "shown": f"{len(page.rows)} shown" + (", more to come" if page.next_cursor else ""),
-        "is_filtered": bool(given),
     }
-    template = "operations/_activity_live.html" if request.GET.get("fragment") == "list" else "operations/activity.html"
-    return render(request, template, context, status=status)
 
 
 def map_run_jobs(rows: Sequence[JobEventRow]) -> dict[int, UUID]:
