@@ -1,4 +1,4 @@
-"""The engine's own job actions: run, retry, reset, release and cancel a stage; and the last of the first steps."""
+"""The engine's own job actions, from running a stage to canceling it; and the last of the first steps."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from operations.contracts import STAGE_AFTER, StageName
 from operations.first_steps import first_step
 from operations.job_actions import ActionRefused, ActionRequest, ActionResult, job_action
 from operations.listing.runs import RunFilter, list_runs
-from operations.services.cancellation import cancel_run
+from operations.services.cancellation import cancel_run, revoke_stages
 from operations.services.releasing import release_stages
 from operations.services.stages import ResetReport, list_unfit_jobs, reset_stages
 from operations.services.starts import check_worker_ready, describe_asked, find_receipt
@@ -41,6 +41,19 @@ def run_stage(request: ActionRequest) -> ActionResult:
 def reset_stage(request: ActionRequest) -> ActionResult:
     """A local change of the rows: it cancels nothing and starts nothing."""
     report = reset_stages(read_stage(request), request.job_ids)
+    return ActionResult(report.reset, report.refused)
+
+
+@job_action(
+    "revoke-stage",
+    label="Stop and reset stage",
+    needs_stage=True,
+    consequence="The whole run that works on it is asked to stop, with everything else that it does. What is finished "
+    "keeps its results.",
+)
+def revoke_stage(request: ActionRequest) -> ActionResult:
+    """Waits for the run's recorded end, for some seconds; starts nothing."""
+    report = revoke_stages(read_stage(request), request.job_ids, requester=request.actor)
     return ActionResult(report.reset, report.refused)
 
 

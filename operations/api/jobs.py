@@ -35,10 +35,24 @@ EXPORTED = ("job_id", "title", "company", "location", "work_mode", "salary", "fi
             "active_state", "source", "url", "posted_at", "discovered_at")  # fmt: skip
 #: A refusal of the only job asked for, as a guard's answer.
 GUARDS = {
-    "ACTIVE_WORK": ("active_work", "This stage is being worked on. Cancel its run first, or wait until it has ended."),
+    "ACTIVE_WORK": (
+        "active_work",
+        "This stage is being worked on. Wait until its run has ended, or stop that run and reset the stage with the "
+        "action revoke-stage.",
+    ),
+    "STILL_ENDING": (
+        "active_work",
+        "The run that holds this stage was asked to stop and has not ended yet, so nothing was reset. Repeat this in "
+        "a moment.",
+    ),
+    "OWNER_LOST": (
+        "not_eligible",
+        "The run that holds this stage cannot be found, so it cannot be stopped. Use the action release-stage.",
+    ),
+    "RESULT_KEPT": ("not_eligible", "The stage was finished before it could be stopped; its result is kept."),
     "not_cancelable": ("not_cancelable", "Nothing is running for this job."),
     "RUN_OPEN": ("active_work", "The run that holds this stage is still at work. Cancel it, or wait for its end."),
-    "NOT_HELD": ("not_eligible", "No run holds this stage, so there is nothing to release."),
+    "NOT_HELD": ("not_eligible", "No run holds this stage, so there is nothing to take from it."),
     "NO_SUCH_ROW": ("not_eligible", "This job has no such stage yet. Run the stage before it first."),
     "JOB_DELETED": ("not_eligible", "This job was deleted. Restore it first."),
 }

@@ -24,7 +24,7 @@ from operations.views.confirming import ask_first
 from operations.wording import STRIP_STAGES, StageMark, describe_event, describe_job, mark_stage
 from operations.wording.stages import read_entry
 
-STAGE_ACTIONS = ("run-stage", "retry-stage", "reset-stage")
+STAGE_ACTIONS = ("run-stage", "retry-stage", "reset-stage", "revoke-stage")
 SHOWN_EVENTS = 20
 SHOWN_ATTEMPTS = 20
 

@@ -15,7 +15,7 @@ from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.models import JobEventRow, JobStageState, StartReceipt, WorkflowRunProjection
 from operations.processes.ports import choose_free_port
-from operations.services import starts
+from operations.services import cancellation, starts
 from operations.temporal import call_temporal
 from tests.operations.api.conftest import Script, note_worker
 from tests.operations.api.test_answer_requests import read_error
@@ -69,14 +69,17 @@ def test_it_resets_a_stage_and_guards_one_at_work(script: Script, cast: Cast) ->
 
     put_row(cast.data, StageName.ENRICH, StageState.RUNNING, owner_run_id="r", owner_workflow_id="w")
     before = snapshot()
-    read_error(act(script, cast.data, "reset-stage", stage="enrich"), 409, "active_work")
+    refused = read_error(act(script, cast.data, "reset-stage", stage="enrich"), 409, "active_work")
+    assert "with the action revoke-stage" in refused["message"]
     read_error(act(script, cast.data, "run-stage", stage="enrich"), 409, "active_work")
+    lost = read_error(act(script, cast.data, "revoke-stage", stage="enrich"), 409, "not_eligible")
+    assert "Use the action release-stage" in lost["message"]
     read_error(act(script, cast.data, "reset-stage", stage="pdf"), 409, "not_eligible")
     read_error(act(script, cast.data, "cancel"), 409, "not_cancelable")
     assert snapshot() == before
 
 
-@pytest.mark.parametrize("action", ["run-stage", "retry-stage", "reset-stage"])
+@pytest.mark.parametrize("action", ["run-stage", "retry-stage", "reset-stage", "revoke-stage"])
 def test_a_stage_action_must_say_which(script: Script, cast: Cast, action: str) -> None:
     assert list(read_error(act(script, cast.backend, action), 400, "bad_request")["fields"]) == ["stage"]
     assert list(read_error(act(script, cast.backend, action, stage="apply"), 400, "bad_request")["fields"]) == ["stage"]
@@ -232,6 +235,22 @@ def test_a_second_discovery_attaches_to_the_first(script: Script, ready: Tempora
     assert second.status_code == 202
     assert {**second.json(), "existing": first["existing"]} == first
     assert second.json()["existing"] is True
+
+
+def test_it_revokes_no_stage_whose_run_has_not_ended_yet(
+    script: Script, cast: Cast, ready: TemporalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody takes the work here, so the run is asked to stop and stays."""
+    monkeypatch.setattr(cancellation, "END_SECONDS", 0.1)
+    started = act(script, cast.backend, "run-stage", stage="enrich").json()
+    ids = {"owner_workflow_id": started["workflowId"], "owner_run_id": started["runId"]}
+    put_row(cast.backend, StageName.ENRICH, StageState.QUEUED, **ids)
+
+    body = read_error(act(script, cast.backend, "revoke-stage", stage="enrich"), 409, "active_work")
+
+    assert "has not ended yet, so nothing was reset. Repeat this in a moment." in body["message"]
+    assert script.get(f"/v1/workflow-runs/{started['runId']}").json()["cancelRequested"] is True
+    assert get_row(cast.backend, StageName.ENRICH).state == StageState.QUEUED
 
 
 def test_it_cancels_a_run_and_not_one_that_has_ended(script: Script, cast: Cast, ready: TemporalServer) -> None:
