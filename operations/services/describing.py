@@ -1,6 +1,7 @@
 """What Temporal says of exact runs, each asked by its workflow ID and its run ID."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,6 +14,8 @@ from operations.services.pending import SeenActivity, read_pending
 
 if TYPE_CHECKING:
     from temporalio.client import Client, WorkflowHandle
+
+log = logging.getLogger(__name__)
 
 ASKED_AT_ONCE = 20
 RPC_TIMEOUT = timedelta(seconds=10)
@@ -35,17 +38,41 @@ class Description:
     status: RunStatus | None = None
     error_code: str = ""
     next_run_id: str = ""
+    cancel_requested: bool = False
     pending: tuple[SeenActivity, ...] = ()
 
 
 async def describe_runs(client: "Client", runs: Sequence[queries.OpenRun]) -> list[Description]:
+    """In the order of ``runs``. Nothing is missing where the namespace itself is not known: the question was wrong."""
     gate = asyncio.Semaphore(ASKED_AT_ONCE)
 
     async def describe(run: queries.OpenRun) -> Description:
         async with gate:
             return await describe_run(client.get_workflow_handle(run.workflow_id, run_id=run.run_id))
 
-    return list(await asyncio.gather(*(describe(run) for run in runs)))
+    found = list(await asyncio.gather(*(describe(run) for run in runs)))
+    kinds = {description.found for description in found}
+    if Found.NOT_FOUND not in kinds or kinds & {Found.RUNNING, Found.CLOSED} or await knows_namespace(client):
+        return found
+    log.error("Temporal does not know the namespace %s; nothing is concluded about any run", client.namespace)
+    return [Description(Found.UNKNOWN)] * len(found)
+
+
+async def knows_namespace(client: "Client") -> bool:
+    """False only where Temporal says that there is none of this name."""
+    from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+    from temporalio.service import RPCError, RPCStatusCode
+
+    asked = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        await client.workflow_service.describe_namespace(asked, timeout=RPC_TIMEOUT)
+    except RPCError as error:
+        if error.status is RPCStatusCode.PERMISSION_DENIED:
+            return True  # it answered for its runs, so it is there
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return False
+        raise
+    return True
 
 
 async def describe_run(handle: "WorkflowHandle[object, object]") -> Description:
@@ -59,7 +86,12 @@ async def describe_run(handle: "WorkflowHandle[object, object]") -> Description:
         return Description(Found.NOT_FOUND if missing else Found.UNKNOWN)
     match description.status:
         case Status.RUNNING:
-            return Description(Found.RUNNING, pending=read_pending(description.raw_description.pending_activities))
+            raw = description.raw_description
+            return Description(
+                Found.RUNNING,
+                cancel_requested=raw.workflow_extended_info.cancel_requested,
+                pending=read_pending(raw.pending_activities),
+            )
         case Status.COMPLETED:
             return Description(Found.CLOSED, RunStatus.SUCCEEDED)
         case Status.CANCELED:
