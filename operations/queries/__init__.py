@@ -23,7 +23,6 @@ from operations.queries.jobs import (
 from operations.queries.pending import PendingRow, list_pending, list_retrying_runs
 from operations.queries.runs import (
     OPEN_STATES,
-    OpenRun,
     RunRow,
     build_temporal_command,
     count_open_runs,
@@ -32,7 +31,6 @@ from operations.queries.runs import (
     find_temporal_url,
     has_workflow,
     list_open_runs_of_job,
-    list_unsettled_runs,
 )
 from operations.queries.stages import (
     HeldBy,
@@ -44,15 +42,18 @@ from operations.queries.stages import (
     list_unwatched_owners,
     map_lost_stages,
 )
+from operations.queries.unsettled import ASSUMED, OpenRun, Rotation, iter_unsettled_runs, list_unsettled_runs
 from operations.queries.workers import find_fresh_worker
 
 __all__ = [
+    "ASSUMED",
     "CONTENT_EVENTS",
     "COUNTED",
     "OPEN_STATES",
     "HeldBy",
     "OpenRun",
     "PendingRow",
+    "Rotation",
     "RunRow",
     "build_temporal_command",
     "count_events_since",
@@ -73,6 +74,7 @@ __all__ = [
     "find_temporal_url",
     "find_timeline",
     "has_workflow",
+    "iter_unsettled_runs",
     "list_bad_runs",
     "list_jobs_scored_between",
     "list_memberships",

@@ -30,17 +30,6 @@ class RunRow:
     ended_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRun:
-    """A run that our records call open, or whose end is only assumed; ``episode`` counts how often it was."""
-
-    run_id: str
-    workflow_id: str
-    workflow_type: str
-    provisional: bool
-    episode: int
-
-
 def find_run(run_id: str) -> RunRow | None:
     row = WorkflowRunProjection.objects.filter(run_id=run_id).first()
     return None if row is None else _to_run(row)
@@ -75,19 +64,6 @@ def list_open_runs_of_job(job_id: UUID) -> list[RunRow]:
 def count_open_runs(workflow_ids: Sequence[str]) -> int:
     """How many of these workflows have a run that has not ended."""
     return WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids, status__in=OPEN_STATES).count()
-
-
-def list_unsettled_runs(*, limit: int) -> list[OpenRun]:
-    """Open runs, oldest first, then provisionally ended ones, newest first; two index ranges.
-
-    Open ones come first: an end that is only assumed may stay so for ever, and must not crowd them out.
-    """
-    runs = WorkflowRunProjection.objects.order_by("first_seen_at", "run_id")
-    rows = list(runs.filter(status__in=OPEN_STATES)[:limit])
-    rows += runs.filter(provisional=True).order_by("-first_seen_at", "run_id")[: limit - len(rows)]
-    return [
-        OpenRun(row.run_id, row.workflow_id, row.workflow_type, row.provisional, row.provisional_ends) for row in rows
-    ]
 
 
 def build_temporal_command(workflow_id: str, run_id: str) -> str:

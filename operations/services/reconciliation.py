@@ -4,6 +4,7 @@ One exact question a run: its workflow ID and its run ID. A later run that reuse
 never taken for it. Where Temporal cannot be asked, nothing is concluded.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -16,10 +17,23 @@ from operations.services.pending import record_pending
 from operations.services.runs import record_not_found, record_outcome, record_recovered
 from operations.temporal import call_temporal
 
-__all__ = ["Description", "Found", "Plan", "describe_run", "describe_runs", "plan_run", "reconcile_runs"]
+__all__ = [
+    "Description",
+    "Found",
+    "Plan",
+    "describe_run",
+    "describe_runs",
+    "plan_run",
+    "reconcile_every_run",
+    "reconcile_runs",
+]
 
 MOST_RUNS = 500
+MOST_ASSUMED = 100
 RECONCILED = "reconciled"
+
+_open = queries.Rotation(*queries.OPEN_STATES)
+_assumed = queries.Rotation(queries.ASSUMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +57,29 @@ def plan_run(run: queries.OpenRun, found: Description) -> Plan:
     return Plan()
 
 
+def reconcile_every_run() -> int:
+    """Before work is accepted: every open run and every assumed end, in pages; returns the number of runs changed."""
+    changed = 0
+    for runs in queries.iter_unsettled_runs(page=MOST_RUNS):
+        try:
+            changed += _reconcile(runs)
+        except WorkerUnavailable:
+            break
+    return changed
+
+
 def reconcile_runs() -> int:
-    """Bring every open and every provisionally ended run up to date; returns the number of runs changed."""
-    runs = queries.list_unsettled_runs(limit=MOST_RUNS)
-    if not runs:
-        return 0
-    asked_at = timezone.now()
+    """A heartbeat's share, other runs each time where there are many; returns the number of runs changed."""
+    runs = [*_open.take(MOST_RUNS), *_assumed.take(MOST_ASSUMED)]
     try:
-        found = call_temporal(lambda client: describe_runs(client, runs))
+        return _reconcile(runs) if runs else 0
     except WorkerUnavailable:
         return 0
+
+
+def _reconcile(runs: Sequence[queries.OpenRun]) -> int:
+    asked_at = timezone.now()
+    found = call_temporal(lambda client: describe_runs(client, runs))
     changed = sum(_apply(run, description) for run, description in zip(runs, found, strict=True))
     going_on = {
         run.run_id: description.pending

@@ -1,4 +1,4 @@
-"""One worker process: checks, startup reconciliation, then workflows and activities until told to stop."""
+"""One worker process: checks, Temporal, startup reconciliation, then workflows and activities until told to stop."""
 
 import asyncio
 import logging
@@ -44,8 +44,6 @@ def run_worker() -> None:
     workspace = ensure_workspace()
     refuse_foreign_worker()
     slots = int(get_setting("worker_activity_slots"))
-    changes = run_reconcilers(startup=True)
-    log.info("startup reconciliation: %s", changes)
     asyncio.run(_serve(workspace, slots))
 
 
@@ -58,6 +56,7 @@ def keep_connections() -> None:
 async def _serve(workspace: Workspace, slots: int) -> None:
     client = await _connect_patiently()
     share_client(client, asyncio.get_running_loop())
+    await asyncio.to_thread(_reconcile_first)
     counter = SlotCounter()
     heartbeat = WorkerHeartbeat(workspace, counter, total_slots=slots)
     executor = ThreadPoolExecutor(slots + CONTROL_SLOTS, thread_name_prefix="activity")
@@ -82,6 +81,14 @@ async def _serve(workspace: Workspace, slots: int) -> None:
     await asyncio.to_thread(watch.stop)
     await asyncio.to_thread(heartbeat.stop)
     executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _reconcile_first() -> None:
+    """With Temporal there and before any work is accepted. In a thread of its own: it waits for answers of the loop."""
+    try:
+        log.info("startup reconciliation: %s", run_reconcilers(startup=True))
+    finally:
+        connections.close_all()
 
 
 def _build_worker(

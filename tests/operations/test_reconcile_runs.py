@@ -8,7 +8,7 @@ from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
 from operations.models import JobEventRow, WorkflowRunProjection
 from operations.queries import OpenRun
 from operations.services import reconciliation
-from operations.services.reconciliation import Description, Found, Plan, plan_run, reconcile_runs
+from operations.services.reconciliation import Description, Found, Plan, plan_run, reconcile_every_run, reconcile_runs
 from operations.services.runs import record_outcome, record_started
 
 pytestmark = pytest.mark.django_db
@@ -169,19 +169,39 @@ def test_it_leaves_a_recorded_end_alone(temporal: Temporal, assert_rebuild_match
     assert_rebuild_matches()
 
 
-def test_it_asks_about_open_runs_however_many_assumed_ends_there_are(
-    temporal: Temporal, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Callable[[], None]
+def test_each_heartbeat_asks_about_other_runs_where_there_are_many(
+    temporal: Temporal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reconciliation, "MOST_RUNS", 2)
-    for run_id in ("lost-1", "lost-2"):
+    for run_id in ("lost-1", "lost-2", "lost-3"):
         start(run_id)
     reconcile_runs()
-    start("open-1")
-    temporal.answers["open-1"] = Description(Found.CLOSED, RunStatus.FAILED, "internal")
-    temporal.asked.clear()
+    for run_id in ("open-1", "open-2", "open-3"):
+        start(run_id)
+    temporal.answers = {f"open-{number}": Description(Found.RUNNING) for number in (1, 2, 3)}
+    monkeypatch.setattr(reconciliation, "MOST_RUNS", 2)
+    monkeypatch.setattr(reconciliation, "MOST_ASSUMED", 1)
+    asked: list[list[str]] = []
+    for _ in range(3):
+        temporal.asked.clear()
+        reconcile_runs()
+        asked.append([run_id for _, run_id in temporal.asked])
 
-    assert reconcile_runs() == 1
+    assert [len(run_ids) for run_ids in asked] == [3, 3, 3], "two open ones and one assumed end"
+    assert {run_id for run_ids in asked for run_id in run_ids} == {
+        f"{kind}-{number}" for kind in ("open", "lost") for number in (1, 2, 3)
+    }
 
-    assert temporal.asked == [("discover-local", "open-1"), ("discover-local", "lost-2")]
-    assert read_run("open-1").status == "failed"
+
+def test_the_first_pass_of_a_process_asks_about_every_one(
+    temporal: Temporal, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    for number in range(5):
+        start(f"r-{number}")
+    monkeypatch.setattr(reconciliation, "MOST_RUNS", 2)
+
+    assert reconcile_every_run() == 5
+
+    temporal.answers = {f"r-{number}": Description(Found.CLOSED, RunStatus.SUCCEEDED) for number in range(5)}
+    assert reconcile_every_run() == 5
+    assert {read_run(f"r-{number}").status for number in range(5)} == {"succeeded"}
     assert_rebuild_matches()
