@@ -24,6 +24,7 @@ from operations.contracts import (
 )
 from operations.errors import WorkspaceMismatch
 from operations.services import runs
+from operations.services.cancel_facts import record_workflow_end
 from operations.services.steps import recorded_step
 from operations.stage_engine import Owner, StageContext, work_job
 from operations.stage_engine.settling import cancel_selected_rows as cancel_rows
@@ -204,7 +205,7 @@ def record_workflow_started(start: WorkflowStart) -> None:
 
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)
 def record_workflow_outcome(outcome: WorkflowOutcome) -> None:
-    runs.record_outcome(outcome)
+    record_workflow_end(outcome)
 
 
 ACTIVITIES: list[Callable[..., object]] = [

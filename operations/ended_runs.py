@@ -51,6 +51,12 @@ def find_run_stop(run_id: str) -> RunStop | None:
     return RunStop.ENDED if end in found else RunStop.CANCEL_REQUESTED
 
 
+def list_cancel_facts(run_ids: Sequence[str], evidence: str) -> set[str]:
+    """Those of these runs of which it is logged, with this evidence, that they were asked to stop."""
+    keys = {make_cancel_key(run_id, evidence): run_id for run_id in run_ids}
+    return {keys[key] for key in _find_keys(list(keys))} if keys else set()
+
+
 def _find_keys(keys: list[str]) -> set[str]:
     marks = ", ".join(["%s"] * len(keys))
     with connection.cursor() as cursor:

@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from operations import queries
 from operations.contracts import RunStatus, WorkflowOutcome
+from operations.ended_runs import CancelEvidence
 from operations.errors import WorkerUnavailable
+from operations.services.cancel_facts import find_requesters, record_canceled_end, record_request
 from operations.services.describing import Description, Found, describe_run, describe_runs
 from operations.services.pending import record_pending
-from operations.services.runs import record_not_found, record_outcome, record_recovered
+from operations.services.runs import record_not_found, record_recovered
 from operations.temporal import call_temporal
 
 __all__ = [
@@ -80,17 +82,21 @@ def reconcile_runs() -> int:
 def _reconcile(runs: Sequence[queries.OpenRun]) -> int:
     asked_at = timezone.now()
     found = call_temporal(lambda client: describe_runs(client, runs))
-    changed = sum(_apply(run, description) for run, description in zip(runs, found, strict=True))
-    going_on = {
-        run.run_id: description.pending
-        for run, description in zip(runs, found, strict=True)
-        if description.found is Found.RUNNING
-    }
+    answers = list(zip(runs, found, strict=True))
+    stopped = [(run.workflow_id, run.run_id) for run, description in answers if _is_canceled(description)]
+    requesters = find_requesters(stopped)
+    changed = sum(_apply(run, description, requesters.get(run.run_id)) for run, description in answers)
+    going_on = {run.run_id: description.pending for run, description in answers if description.found is Found.RUNNING}
     record_pending(going_on, observed_at=asked_at)
     return changed
 
 
-def _apply(run: queries.OpenRun, found: Description) -> bool:
+def _is_canceled(found: Description) -> bool:
+    return found.cancel_requested or found.status is RunStatus.CANCELED
+
+
+def _apply(run: queries.OpenRun, found: Description, requester: str | None) -> bool:
+    """``requester`` is set where the log does not say yet that the run was asked to stop."""
     plan = plan_run(run, found)
     changed = False
     if plan.undo_end:
@@ -107,5 +113,9 @@ def _apply(run: queries.OpenRun, found: Description) -> bool:
             reason_code="continued_as_new" if found.next_run_id else RECONCILED,
             next_run_id=found.next_run_id,
         )
-        changed = record_outcome(outcome) or changed
+        evidence = CancelEvidence.RECOVERED_TEMPORAL_HISTORY
+        return record_canceled_end(outcome, requester, evidence=evidence) or changed
+    if requester is not None:
+        evidence = CancelEvidence.TEMPORAL_HISTORY
+        return record_request(run.workflow_id, run.run_id, requester, evidence=evidence) or changed
     return changed

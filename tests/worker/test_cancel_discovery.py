@@ -29,8 +29,13 @@ def test_a_canceled_run_ends_within_seconds_and_publishes_nothing_more(
 
     workspace.cancel("discover-local")
     workspace.wait_until(
-        lambda: workspace.find_run_status(run_id) == "canceled", what="the recorded cancellation", seconds=6
+        lambda: workspace.find_run_status(run_id) == "canceled", what="the recorded cancellation", seconds=5
     )
+    facts = workspace.list_events("WorkflowCancellationRequested", "WorkflowCanceled")
+    assert [(kind, body.get("evidence"), bool(body.get("requester", True))) for kind, body in facts] == [
+        ("WorkflowCancellationRequested", "temporal_history", True),
+        ("WorkflowCanceled", None, True),
+    ]
 
     assert workspace.query("SELECT status, error_code FROM discovery_runs") == [("failed", "canceled")]
     assert workspace.count_stages("enrich") == {"succeeded": 2, "canceled": 1, "pending": 2}
