@@ -11,7 +11,12 @@ from django.utils import timezone
 
 from discovery.models import DiscoveryRun, DiscoveryRunSource, JobSourceObservation, SourceRegistryEntry
 from discovery.services.profiles import import_profile
-from discovery.services.sources import record_source_state, register_bundled_sources, register_source
+from discovery.services.sources import (
+    record_source_state,
+    register_bundled_sources,
+    register_source,
+    set_source_enabled,
+)
 from discovery.sources.addresses import BoardAddress, is_address, read_board_address
 from operations.access.accounts import ensure_operator
 from operations.database import writer
@@ -167,6 +172,21 @@ def test_it_says_in_words_how_each_board_went(operator: Client) -> None:
     assert "NOT_FOUND" not in page.content.decode()
     assert '<span class="chip person" title="Open its address' in page.content.decode()
     assert re.search(r'source=lever%3Agood">1</a>', page.content.decode())
+
+
+def test_a_board_that_no_later_run_will_read_needs_a_person(operator: Client) -> None:
+    """One that passes by itself does not, nor one that is off."""
+    for board, code in (("gone", "NOT_FOUND"), ("slow", "RATE_LIMITED"), ("off", "NOT_FOUND")):
+        register_source("lever", board)
+        record_reading(f"lever:{board}", state="failed", code=code)
+    set_source_enabled("lever:off", enabled=False)
+
+    text = read(operator.get("/"))
+
+    assert "1 for you" in text
+    assert "The board gone could not be read Open its address in a browser" in text
+    assert "Failed: there is no such board" in text
+    assert "The board slow" not in text and "The board off" not in text
 
 
 def test_it_turns_a_board_off_and_on(operator: Client, assert_rebuild_matches: Check) -> None:

@@ -199,3 +199,14 @@ def test_it_costs_few_statements(operator: Client, django_assert_max_num_queries
 
     with django_assert_max_num_queries(50):
         operator.get("/")
+
+
+def test_the_bars_stand_in_a_table_too(operator: Client) -> None:
+    StageCounter.objects.create(stage="enrich", state="succeeded", rows=7)
+    StageCounter.objects.create(stage="score", state="exhausted", rows=2)
+
+    page = operator.get("/").content.decode()
+
+    table = page[page.index("The same as a table") :]
+    rows = [re.sub(r"\s*<[^>]+>\s*", "|", row) for row in re.findall(r"<tr><td>.*?</tr>", table)]
+    assert rows[:2] == ["||Posting read||7||7||–||", "||Scored||0||7||2 failed||"]
