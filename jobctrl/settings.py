@@ -188,6 +188,14 @@ JOBCTRL_STREAM_STALL_SECONDS = env.float("JOBCTRL_STREAM_STALL_SECONDS", default
 
 # What watches it from outside (README, "Watching it").
 JOBCTRL_WORKER_METRICS_ADDRESS = env.str("JOBCTRL_WORKER_METRICS_ADDRESS", default="")
+# Model providers. A key may also lie in the file keys/NAME of the home; neither is ever stored or shown.
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="")
+ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="")
+GOOGLE_API_KEY = env.str("GOOGLE_API_KEY", default="")
+GOOGLE_BASE_URL = env.str("GOOGLE_BASE_URL", default="")
+
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
 LOG_FORMAT = "json" if env.str("LOG_FORMAT", default="text") == "json" else "text"
 
@@ -203,6 +211,10 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "anthropic": {"level": "WARNING"},
+        "google_genai": {"level": "ERROR"},
         "django_eventstream": {"level": "WARNING"},
         "trafilatura": {"level": "CRITICAL"},
     },

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from uuid import UUID
 
+from django.utils import timezone
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
@@ -13,6 +14,7 @@ from operations.contracts import (
     BatchReport,
     CanceledSelection,
     ErrorCode,
+    SpendPreflight,
     StageBatchInput,
     StageJobInput,
     StageName,
@@ -23,10 +25,11 @@ from operations.contracts import (
     WorkflowStart,
 )
 from operations.errors import WorkspaceMismatch
+from operations.llm.authority import check_ceiling, check_preflight
 from operations.services import runs
 from operations.services.cancel_facts import record_workflow_end
 from operations.services.steps import recorded_step
-from operations.stage_engine import Owner, StageContext, work_job
+from operations.stage_engine import Owner, StageContext, WorkResult, find_stage, work_job
 from operations.stage_engine.settling import cancel_selected_rows as cancel_rows
 from operations.stage_engine.settling import settle_earlier_attempts
 from operations.workspace import is_own_identity
@@ -77,11 +80,21 @@ def run_job(stage: StageName, given: StageJobInput) -> StageReport:
         raise CancelledError("canceled before publishing")
     if report.code == OWNED_BY_OTHER_RUN:
         raise ApplicationError(f"Another run is working on {stage} of this job.", type=report.code)
+    raise_if_waiting(result)
     if report.state in (StageState.FAILED, StageState.EXHAUSTED):
         raise ApplicationError(
-            result.message or f"{stage} failed.", type=report.code, non_retryable=not result.retryable
+            result.message or f"{stage} failed.",
+            type=report.code,
+            non_retryable=not result.retryable,
+            next_retry_delay=result.retry_after,
         )
     return report
+
+
+def raise_if_waiting(result: WorkResult) -> None:
+    """The budget or the provider has to be waited for: the run ends with that, and no later attempt asks again."""
+    if result.waits:
+        raise ApplicationError(result.message, type=result.report.code, non_retryable=True)
 
 
 def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
@@ -98,6 +111,7 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     for job_id in _select_jobs(stage, given, done=len(reports)):
         raise_if_stopped()
         result = work_job(job_id, stage, context)
+        raise_if_waiting(result)  # every later job would wait for the same
         reports.append(result.report)
         again = again or result.retryable
     counts = Counter(report.state for report in reports)
@@ -203,6 +217,14 @@ def record_workflow_started(start: WorkflowStart) -> None:
     runs.record_started(start)
 
 
+@activity.defn(name="check_spend_budget", no_thread_cancel_exception=True)
+def check_spend_budget(preflight: SpendPreflight) -> None:
+    """Fails with ``budget_exceeded`` where today's limits leave nothing for the stages that a run is about."""
+    lanes = [lane for name in preflight.stages if (stage := find_stage(name)) is not None for lane in stage.lanes]
+    check = check_preflight if len(preflight.stages) == 1 else check_ceiling
+    check(lanes, now=timezone.now())
+
+
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)
 def record_workflow_outcome(outcome: WorkflowOutcome) -> None:
     record_workflow_end(outcome)
@@ -210,5 +232,5 @@ def record_workflow_outcome(outcome: WorkflowOutcome) -> None:
 
 ACTIVITIES: list[Callable[..., object]] = [
     enrich_jobs, score_jobs, tailor_jobs, cover_jobs, score_job, tailor_job, cover_job, pdf_job, select_jobs,
-    cancel_selected_rows, record_workflow_started, record_workflow_outcome,
+    cancel_selected_rows, record_workflow_started, record_workflow_outcome, check_spend_budget,
 ]  # fmt: skip

@@ -123,6 +123,17 @@ LANES = (
 )  # fmt: skip
 
 
+#: The stages that may use models.
+SPENDING_STAGES = (StageName.SCORE, StageName.TAILOR, StageName.COVER)
+
+
+@dataclass(frozen=True)
+class SpendPreflight:
+    """The stages that a run is about, for the check of the day's limits before its first work."""
+
+    stages: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class ExecutionRef:
     """The immutable identity of one DiscoverWorkflow execution, read once at its start and carried along."""

@@ -11,12 +11,14 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError, is_cancelled_exception
 
-from operations.contracts import ErrorCode, ExecutionRef, RunStatus, WorkflowOutcome, WorkflowStart
+from operations.contracts import ErrorCode, ExecutionRef, RunStatus, SpendPreflight, WorkflowOutcome, WorkflowStart
 
 with workflow.unsafe.imports_passed_through():
     from operations import policies
 
 T = TypeVar("T")
+
+SPEND_PREFLIGHT = "spend-preflight"
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,9 @@ async def run_enveloped(
     body: Callable[[], Awaitable[tuple[T, Ending]]],
     *,
     summary: dict[str, str],
+    spends_in: tuple[str, ...] = (),
 ) -> T:
-    """Run a workflow's body between its two control writes.
+    """Run a workflow's body between its two control writes; ``spends_in`` are its stages that may use models.
 
     A plain exception becomes a non-retryable ``internal`` failure: left alone it would keep the
     workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
@@ -46,6 +49,8 @@ async def run_enveloped(
     begin = WorkflowStart(info.workflow_id, info.run_id, info.workflow_type, summary, info.continued_run_id or "")
     try:
         if await write_control("record_workflow_started", begin):
+            raise asyncio.CancelledError
+        if spends_in and await _check_budget(spends_in):
             raise asyncio.CancelledError
         result, ending = await body()
     except BaseException as error:
@@ -62,6 +67,11 @@ async def run_enveloped(
         raise ending.failure
     await _record_end(RunStatus.SUCCEEDED, facts=ending.facts)
     return result
+
+
+async def _check_budget(stages: tuple[str, ...]) -> bool:
+    """The preflight of whatever may use models; runs from before it was there go on without. As ``write_control``."""
+    return workflow.patched(SPEND_PREFLIGHT) and await write_control("check_spend_budget", SpendPreflight(stages))
 
 
 def _as_failure(error: BaseException) -> ApplicationError:

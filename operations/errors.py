@@ -1,6 +1,7 @@
 """The engine's exception tree. A class's docstring is its default message; retryability is in the type."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from operations.contracts import ErrorCode
 
@@ -12,6 +13,7 @@ class OperationsError(Exception):
 
     code: str = ErrorCode.INTERNAL
     retryable: bool = False
+    retry_after: timedelta | None = None  # how long whoever refused asked to be left alone
 
     def __init__(self, message: str = "", *, code: str = "") -> None:
         self.message = (message or (type(self).__doc__ or "")).strip()[:MESSAGE_LIMIT]

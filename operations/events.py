@@ -249,3 +249,30 @@ class WorkspaceRestored(Event):
     files: int
     identity: str
     former_identity: str = ""
+
+
+@event("LlmUsageObserved")
+class LlmUsageObserved(Event):
+    """One provider attempt was counted in the ledger. Cost in millionths of a US dollar."""
+
+    lane: str
+    provider: str
+    input_tokens: int
+    output_tokens: int
+    cost_micro_usd: int
+    workflow_id: str = ""
+    run_id: str = ""
+    job_id: UUID | None = None
+
+
+@event("ProviderPaused")
+class ProviderPausedEvent(Event):
+    """A model provider refuses the account; its lanes wait."""
+
+    provider: str
+    reason_code: str
+
+
+@event("ProviderResumed")
+class ProviderResumed(Event):
+    provider: str

@@ -49,6 +49,16 @@ def name_workflow_regions(event: LoggedEvent) -> Iterable[str]:
         yield "jobs-list"  # what the run held is now shown as unknown, or is no longer
 
 
+@stale("LlmUsageObserved", "ProviderPaused", "ProviderResumed")
+def name_spend_regions(event: LoggedEvent) -> Iterable[str]:
+    """The spend page, its chip, and where the cost of a run or a job stands."""
+    yield from ("spend", "topbar")
+    if event.run_id:
+        yield f"run:{event.run_id}"
+    if event.job_id:
+        yield f"job:{event.job_id}"
+
+
 @stale("SettingsChanged")
 def name_settings_regions(event: LoggedEvent) -> Iterable[str]:
     """Thresholds and ceilings show in the top bar and decide what the dashboard asks a person for."""

@@ -183,14 +183,48 @@ class ChoicePerLane:
     noun: str
 
     def __call__(self, value: Any) -> dict[str, str]:
-        if not isinstance(value, dict):
-            raise ValueError(f"{_quote(value)} is not a mapping of lanes to {self.noun}s")
+        _check_lanes(value, self.lanes)
         for lane, choice in value.items():
-            if lane not in self.lanes:
-                raise ValueError(f"there is no lane {_quote(lane)}")
             if choice not in self.choices:
                 raise ValueError(f"{_quote(choice)} is not a {self.noun} for {lane}")
         return dict(value)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberPerLane:
+    """``{lane: whole number from 0}``."""
+
+    lanes: tuple[str, ...]
+
+    def __call__(self, value: Any) -> dict[str, int]:
+        _check_lanes(value, self.lanes)
+        for lane, number in value.items():
+            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 2**53:
+                raise ValueError(f"{_quote(number)} is not a number of tokens for {lane}")
+        return dict(value)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPerLane:
+    """``{lane: text}``, one printable line of at most ``longest`` characters each; "" is left out."""
+
+    lanes: tuple[str, ...]
+    longest: int
+
+    def __call__(self, value: Any) -> dict[str, str]:
+        _check_lanes(value, self.lanes)
+        for lane, text in value.items():
+            if not isinstance(text, str) or not text.isprintable() or len(text) > self.longest:
+                raise ValueError(f"{_quote(text)} is not a name of at most {self.longest} characters for {lane}")
+        return {lane: text.strip() for lane, text in value.items() if text.strip()}
+
+
+def _check_lanes(value: Any, lanes: tuple[str, ...]) -> None:
+    if not isinstance(value, dict):
+        raise ValueError(f"{_quote(value)} is not a mapping of lanes")
+    for lane in value:
+        if lane not in lanes:
+            raise ValueError(f"there is no lane {_quote(lane)}")
 
 
 def _quote(value: Any) -> str:

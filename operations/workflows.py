@@ -1,12 +1,14 @@
 """The engine's workflows: one job's preparation, and one stage over many jobs."""
 
 import asyncio
+from collections.abc import Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 
 from operations.contracts import (
     LOST_OWNERSHIP,
+    SPENDING_STAGES,
     BatchReport,
     CanceledSelection,
     PipelineInput,
@@ -37,7 +39,7 @@ class JobPreparationWorkflow:
     @workflow.run
     async def run(self, given: PreparationInput) -> PreparationResult:
         summary = {"jobId": given.job_id, "steps": ",".join(given.steps), "kind": given.kind}
-        return await run_enveloped(lambda: self._prepare(given), summary=summary)
+        return await run_enveloped(lambda: self._prepare(given), summary=summary, spends_in=_list_spending(given.steps))
 
     async def _prepare(self, given: PreparationInput) -> tuple[PreparationResult, Ending]:
         completed: list[str] = []
@@ -54,6 +56,10 @@ class JobPreparationWorkflow:
             completed.append(step)
         result = PreparationResult(given.job_id, tuple(completed))
         return result, Ending(_describe(result))
+
+
+def _list_spending(stages: Sequence[str]) -> tuple[str, ...]:
+    return tuple(stage for stage in stages if stage in SPENDING_STAGES)
 
 
 def _describe(result: PreparationResult) -> dict[str, str]:
@@ -79,7 +85,9 @@ class JobPipelineWorkflow:
     async def run(self, given: PipelineInput) -> BatchReport:
         summary = {"stage": given.stage, "jobs": "eligible" if given.job_ids is None else str(len(given.job_ids))}
         try:
-            return await run_enveloped(lambda: self._run_to_end(given), summary=summary)
+            return await run_enveloped(
+                lambda: self._run_to_end(given), summary=summary, spends_in=_list_spending((given.stage,))
+            )
         except BaseException as error:
             await self._cancel_selection(given, error)  # where it was canceled before its body began
             raise

@@ -17,7 +17,7 @@ from operations.models.runtime import (
     WorkerRuntimeHeartbeat,
     Workspace,
 )
-from operations.models.spend import LlmSpend
+from operations.models.spend import LlmAttempt, LlmSpend, ProviderBreaker
 from operations.models.stages import JobStageState, StageCounter
 
 __all__ = [
@@ -27,11 +27,13 @@ __all__ = [
     "JobEventRow",
     "JobListProjection",
     "JobStageState",
+    "LlmAttempt",
     "LlmSpend",
     "OperationalAttemptMetric",
     "PendingActivity",
     "PipelineStepProjection",
     "ProjectionWatermark",
+    "ProviderBreaker",
     "SavedView",
     "SignInLink",
     "SignInThrottle",

@@ -25,3 +25,67 @@ class LlmSpend(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.lane} on {self.day}: ${self.cost_usd}"
+
+
+class LlmAttempt(TenantModel):
+    """Canonical. One request to a provider, committed before it left; what it used is filled in from the raw answer.
+
+    ``state`` is ``open`` until an answer was read, then ``counted`` or ``unknown`` (no usage in it, or no answer). An
+    open row whose activity attempt has ended stays "usage unknown". ``day`` is the ledger's day that it counts on.
+    """
+
+    observation_key = models.UUIDField(primary_key=True)
+    lane = models.CharField(max_length=20)
+    provider = models.CharField(max_length=20)
+    model = models.CharField(max_length=120)
+    workflow_id = models.CharField(max_length=200, default="", blank=True)
+    run_id = models.CharField(max_length=80, default="", blank=True)
+    activity_attempt = models.PositiveSmallIntegerField(default=1)
+    job_id = models.UUIDField(null=True)
+    stage = models.CharField(max_length=20, default="", blank=True)
+    state = models.CharField(max_length=10, default="open")
+    http_status = models.PositiveSmallIntegerField(null=True)
+    error_code = models.CharField(max_length=60, default="", blank=True)
+    input_tokens = models.PositiveBigIntegerField(null=True)
+    output_tokens = models.PositiveBigIntegerField(null=True)
+    cached_input_tokens = models.PositiveBigIntegerField(null=True)
+    reasoning_output_tokens = models.PositiveBigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=6, null=True)
+    priced_by = models.CharField(max_length=12, default="", blank=True)
+    day = models.DateField(null=True)
+    opened_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "llm_attempts"
+        verbose_name = "model attempt"
+        indexes = [
+            models.Index(fields=["run_id", "opened_at"], name="attempts_of_a_run"),
+            models.Index(fields=["job_id", "opened_at"], name="attempts_of_a_job"),
+            models.Index(fields=["day", "lane"], name="attempts_of_a_day"),
+            models.Index(fields=["-opened_at", "observation_key"], name="attempts_by_age"),
+            models.Index(
+                fields=["-opened_at"], name="attempts_unknown", condition=models.Q(state__in=("open", "unknown"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lane} at {self.provider}: {self.state}"
+
+
+class ProviderBreaker(models.Model):
+    """Runtime. A provider that refuses the account: its lanes wait, and one probe at a time asks again."""
+
+    provider = models.CharField(max_length=20, primary_key=True)
+    reason_code = models.CharField(max_length=40)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    opened_at = models.DateTimeField()
+    probes = models.PositiveIntegerField(default=0)
+    next_probe_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "llm_provider_breakers"
+        verbose_name = "paused provider"
+
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.reason_code}"

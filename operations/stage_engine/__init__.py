@@ -13,10 +13,17 @@ from operations.stage_engine.declaration import (
     list_stages,
     stage,
 )
-from operations.stage_engine.lifecycle import claim_stage, publish_stage, settle_canceled, settle_failure
-from operations.stage_engine.work import StageContext, work_job
+from operations.stage_engine.lifecycle import (
+    claim_stage,
+    publish_stage,
+    release_claim,
+    settle_canceled,
+    settle_failure,
+)
+from operations.stage_engine.work import StageContext, WorkResult, work_job
 
 __all__ = [
-    "Claim", "Hold", "Owner", "Refusal", "Settlement", "Stage", "StageContext", "claim_stage", "find_stage",
-    "get_stage", "job_gate", "list_stages", "publish_stage", "settle_canceled", "settle_failure", "stage", "work_job",
+    "Claim", "Hold", "Owner", "Refusal", "Settlement", "Stage", "StageContext", "WorkResult", "claim_stage",
+    "find_stage", "get_stage", "job_gate", "list_stages", "publish_stage", "release_claim", "settle_canceled",
+    "settle_failure", "stage", "work_job",
 ]  # fmt: skip

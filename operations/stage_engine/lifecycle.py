@@ -225,6 +225,19 @@ def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) ->
     return StageState.FAILED
 
 
+def release_claim(claim: Claim, *, reason_code: str) -> None:
+    """Give a claimed row back: its work was not begun, something has to be waited for. The attempt is not counted.
+
+    The row keeps why it waits (``reason_code``: ``budget``, ``provider_paused``).
+    """
+    stage = get_stage(claim.stage)
+    with writer():
+        row = _get_fenced(claim)
+        call_quietly(lambda: stage.record_cancellation(claim), of=stage.name)
+        record_ending(row, stage, outcome="waits", error=(reason_code, ""))
+        reset_row(row, reason_code=reason_code, attempts=max(0, row.attempts - 1), waits_for=reason_code)
+
+
 def release_row(row: JobStageState) -> None:
     """Take a held row from an owner that cannot be found, inside ``writer()``: a result committed since its claim is
     accepted, else the row waits again, its attempts kept and the old lease void."""

@@ -152,13 +152,14 @@ def cancel_row(row: JobStageState, *, reason_code: str) -> None:
     )
 
 
-def reset_row(row: JobStageState, *, reason_code: str, attempts: int | None = None) -> None:
-    """Return a row to ``pending``. Attempts are kept unless given; the old lease is void either way."""
-    move_rows([plan_reset(row, reason_code=reason_code, attempts=attempts)])
+def reset_row(row: JobStageState, *, reason_code: str, attempts: int | None = None, waits_for: str = "") -> None:
+    """Return a row to ``pending``. Attempts are kept unless given; the old lease is void either way. ``waits_for`` is
+    what the row has to wait for, "" where nothing."""
+    move_rows([plan_reset(row, reason_code=reason_code, attempts=attempts, waits_for=waits_for)])
 
 
 def plan_reset(
-    row: JobStageState, *, reason_code: str, attempts: int | None = None, keeps_owner: bool = True
+    row: JobStageState, *, reason_code: str, attempts: int | None = None, keeps_owner: bool = True, waits_for: str = ""
 ) -> RowMove:
     """A released row stays its last owner's until somebody claims it; one that a person put back is nobody's."""
     kept = row.attempts if attempts is None else attempts
@@ -174,7 +175,7 @@ def plan_reset(
     changes = {
         "attempts": kept,
         "retryable": True,
-        "reason_code": "",
+        "reason_code": waits_for,
         "blocked_by": "",
         "error_code": "",
         "error_message": "",

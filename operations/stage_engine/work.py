@@ -2,12 +2,15 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from time import monotonic
 from uuid import UUID
 
 from operations.contracts import LOST_OWNERSHIP, ExecutionRef, StageName, StageReport, StageState
 from operations.errors import LeaseLost, OperationsError, StageCanceled
+from operations.llm.calls import Caller, calling_as
+from operations.llm.errors import WorkWaits
 from operations.log_lines import working_on
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
 from operations.stage_engine.hooks import OUTAGES
@@ -15,6 +18,7 @@ from operations.stage_engine.lifecycle import (
     claim_stage,
     note_lost_lease,
     publish_stage,
+    release_claim,
     settle_canceled,
     settle_failure,
 )
@@ -36,11 +40,14 @@ class StageContext:
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
-    """``retryable`` says whether the same work may be tried again at once."""
+    """``retryable`` says whether the same work may be tried again at once, after ``retry_after`` if somebody asked for
+    that; ``waits`` that it was not even begun, since the budget or the provider has to be waited for."""
 
     report: StageReport
     retryable: bool = False
     message: str = ""
+    waits: bool = False
+    retry_after: timedelta | None = None
 
 
 def work_job(job_id: UUID, stage_name: StageName, context: StageContext) -> WorkResult:
@@ -86,7 +93,8 @@ def _run(claim: Claim, context: StageContext) -> WorkResult:
 def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     job_id, stage = str(claim.job_id), get_stage(claim.stage)
     try:
-        result = stage.run(claim, is_cancelled=context.is_cancelled)
+        with calling_as(_describe_caller(claim)):
+            result = stage.run(claim, is_cancelled=context.is_cancelled)
         if context.is_cancelled():
             raise StageCanceled
         publish_stage(claim, result)
@@ -95,12 +103,22 @@ def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     except StageCanceled as canceled:
         settle_canceled(claim)
         return WorkResult(StageReport(job_id, claim.stage, StageState.CANCELED, canceled.code))
+    except WorkWaits as waits:
+        release_claim(claim, reason_code=waits.reason)
+        report = StageReport(job_id, claim.stage, StageState.PENDING, str(waits.code))
+        return WorkResult(report, message=waits.message, waits=True)
     except OperationsError as failure:
-        return _fail(claim, code=str(failure.code), message=failure.message, retryable=failure.retryable)
+        result = _fail(claim, code=str(failure.code), message=failure.message, retryable=failure.retryable)
+        return replace(result, retry_after=failure.retry_after)
     except Exception as error:
         message = _note_unexpected(claim.job_id, claim.stage, error)
         return _fail(claim, code=INTERNAL_ERROR, message=message, retryable=True)
     return WorkResult(StageReport(job_id, claim.stage, StageState.SUCCEEDED))
+
+
+def _describe_caller(claim: Claim) -> Caller:
+    owner = claim.owner
+    return Caller(owner.workflow_id, owner.run_id, owner.attempt, claim.job_id, claim.stage)
 
 
 def _fail(claim: Claim, *, code: str, message: str, retryable: bool) -> WorkResult:

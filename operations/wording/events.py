@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from operations.wording.codes import describe_code
-from operations.wording.quantities import count_of, describe_seconds
+from operations.wording.quantities import count_of, describe_money, describe_seconds
 from operations.wording.runs import name_workflow
 from operations.wording.stages import STAGE_NAMES
 from operations.wording.steps import STEP_NAMES, name_family
@@ -88,6 +89,12 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
         "Cancellation was asked for" + (f" by {b['requester']}" if b.get("requester") else "")
     ),
     "WorkspaceRestored": lambda b: f"The workspace was restored from the backup of {str(b['madeAt'])[:10]}",
+    "LlmUsageObserved": lambda b: (
+        f"A model of {b['provider']} was used for {b['lane']}: {b['inputTokens'] + b['outputTokens']:,} tokens, "
+        f"{describe_money(Decimal(b['costMicroUsd']) / 1_000_000)}"
+    ),
+    "ProviderPaused": lambda b: f"{b['provider']} refuses this account, so its work waits",
+    "ProviderResumed": lambda b: f"{b['provider']} answers again",
     "SettingsChanged": lambda b: f"Settings changed by {b['actor']}: {', '.join(b['keys'])}",
     "SourceRegistryEntryCreated": lambda b: f"Source {b['sourceId']} was added",
     "SourceRegistryEntryUpdated": lambda b: f"Source {b['sourceId']} was {'enabled' if b['enabled'] else 'disabled'}",

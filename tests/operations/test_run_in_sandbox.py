@@ -28,7 +28,7 @@ SECONDS = 30.0
 CALLS = {
     "DiscoverWorkflow": ["plan_sources", "crawl_source_family", "crawl_source_family", "enrich_jobs",
                          "fan_out_preparations", "record_discovery_end"],
-    "JobPreparationWorkflow": ["score_job", "tailor_job", "cover_job", "pdf_job"],
+    "JobPreparationWorkflow": ["check_spend_budget", "score_job", "tailor_job", "cover_job", "pdf_job"],
     "JobPipelineWorkflow": ["select_jobs", "pdf_job", "pdf_job"],
 }  # fmt: skip
 #: What makes each body raise a plain exception.
@@ -157,6 +157,25 @@ def test_a_canceled_selection_is_canceled_once_with_its_run(server: TemporalServ
         last = ["cancel_selected_rows", "record_workflow_outcome"]
         assert stubs.calls[-2:] == (last if begun else last[::-1])
         assert describe_ends(stubs) == [(RunStatus.CANCELED, "")]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [("JobPreparationWorkflow", {}), ("JobPipelineWorkflow", {"stage": "score"})]
+)
+def test_a_run_over_the_budget_fails_before_any_work(
+    server: TemporalServer, name: str, changes: dict[str, Any]
+) -> None:
+    async def run() -> None:
+        stubs = Stubs(over_budget=True)
+        async with connected(server) as client, serving(client, stubs):
+            handle = await start(client, name, dataclasses.replace(INPUTS[name], **changes), run=uuid4().hex)
+            failure = await read_failure(handle)
+            assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.BUDGET_EXCEEDED
+            await replay(await handle.fetch_history())
+        assert stubs.calls == ["record_workflow_started", "check_spend_budget", "record_workflow_outcome"]
+        assert describe_ends(stubs) == [(RunStatus.FAILED, "budget_exceeded")]
 
     asyncio.run(run())
 

@@ -25,9 +25,11 @@ from discovery.contracts import (
 from operations.contracts import (
     BatchReport,
     CanceledSelection,
+    ErrorCode,
     PipelineInput,
     PreparationInput,
     RunStatus,
+    SpendPreflight,
     StageBatchInput,
     StageJobInput,
     StageReport,
@@ -55,6 +57,7 @@ class Stubs:
 
     block: str = ""
     refuse_with: str = ""  # the type of failure with which every stage of a job ends
+    over_budget: bool = False
     parallel: int = 2
     calls: list[str] = field(default_factory=list)
     outcomes: list[WorkflowOutcome] = field(default_factory=list)
@@ -78,6 +81,12 @@ class Stubs:
         async def record_started(start: WorkflowStart) -> None:
             self.calls.append("record_workflow_started")
 
+        @activity.defn(name="check_spend_budget")
+        async def check_budget(preflight: SpendPreflight) -> None:
+            self.calls.append("check_spend_budget")
+            if self.over_budget:
+                raise ApplicationError("used up", type=ErrorCode.BUDGET_EXCEEDED, non_retryable=True)
+
         @activity.defn(name="record_workflow_outcome")
         async def record_outcome(outcome: WorkflowOutcome) -> None:
             self.calls.append("record_workflow_outcome")
@@ -93,7 +102,7 @@ class Stubs:
             self.calls.append("cancel_selected_rows")
             self.selections.append(given)
 
-        return [record_started, record_outcome, record_discovery_end, cancel_selected]
+        return [record_started, check_budget, record_outcome, record_discovery_end, cancel_selected]
 
     def _build_discovery(self) -> Sequence[Callable[..., Awaitable[Any]]]:
         @activity.defn(name="plan_sources")

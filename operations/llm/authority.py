@@ -1,0 +1,96 @@
+"""May this attempt go out? Asked as the preflight of each workflow that can spend, and again before each attempt.
+
+Seed, "Spend Ceilings": the ceiling is met once what was spent is at it or over it; nothing is reserved, so one admitted
+call may overshoot, and the next attempt is denied after it was counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+
+from operations.llm.errors import BudgetExceeded
+from operations.models import LlmSpend
+from operations.settings_store import get_setting
+
+BUILTIN = "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What lanes used on one UTC day."""
+
+    cost_usd: Decimal
+    tokens: dict[str, int]
+
+
+def utc_day(now: datetime) -> date:
+    return now.astimezone(UTC).date()
+
+
+def next_reset(now: datetime) -> datetime:
+    """When the day's ceilings are new again: midnight UTC, wherever the operator sits."""
+    return datetime.combine(utc_day(now) + timedelta(days=1), time.min, tzinfo=UTC)
+
+
+def read_used(day: date) -> Used:
+    """One index range of the ledger: a row for each lane."""
+    rows = LlmSpend.objects.filter(day=day).values_list("lane", "input_tokens", "output_tokens", "cost_usd")
+    tokens: dict[str, int] = {}
+    cost = Decimal(0)
+    for lane, given, made, spent in rows:
+        tokens[lane] = given + made
+        cost += spent
+    return Used(cost, tokens)
+
+
+def can_spend(lane: str) -> bool:
+    return str(get_setting("provider").get(lane, BUILTIN)) != BUILTIN
+
+
+def list_spending(lanes: Sequence[str]) -> list[str]:
+    """Those of these lanes that a model was chosen for; the built-in engine cannot spend and is never denied."""
+    chosen = get_setting("provider")
+    return [lane for lane in lanes if chosen.get(lane, BUILTIN) != BUILTIN]
+
+
+def check_budget(lane: str, *, now: datetime) -> None:
+    """Raises ``BudgetExceeded`` where the day's money, or this lane's tokens, are used up."""
+    used = read_used(utc_day(now))
+    _check_ceiling(used, now)
+    _check_lane(lane, used, now)
+
+
+def check_preflight(lanes: Sequence[str], *, now: datetime) -> None:
+    """As ``check_budget`` for a run that needs all of these lanes, before its first work; () is never denied.
+
+    A run over several kinds of work asks for the ceiling alone: one lane at its limit does not stop the others.
+    """
+    spending = list_spending(lanes)
+    if not spending:
+        return
+    used = read_used(utc_day(now))
+    _check_ceiling(used, now)
+    for lane in spending:
+        _check_lane(lane, used, now)
+
+
+def check_ceiling(lanes: Sequence[str], *, now: datetime) -> None:
+    if list_spending(lanes):
+        _check_ceiling(read_used(utc_day(now)), now)
+
+
+def _check_ceiling(used: Used, now: datetime) -> None:
+    ceiling = Decimal(str(get_setting("daily_budget_usd")))
+    if ceiling and used.cost_usd >= ceiling:
+        raise BudgetExceeded(
+            "Today's limit for models is used up. It is new again at 00:00 UTC.", until=next_reset(now)
+        )
+
+
+def _check_lane(lane: str, used: Used, now: datetime) -> None:
+    limit = int(get_setting("lane_token_limits").get(lane, 0))
+    if limit and used.tokens.get(lane, 0) >= limit:
+        raise BudgetExceeded(
+            f"Today's token limit of the {lane} lane is used up. It is new again at 00:00 UTC.", until=next_reset(now)
+        )

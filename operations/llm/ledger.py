@@ -1,0 +1,160 @@
+"""The record of every attempt, and the sums by UTC day and lane that the authority reads."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from operations.database import require_write, writer
+from operations.eventlog import append
+from operations.events import LlmUsageObserved
+from operations.llm.authority import check_budget, utc_day
+from operations.llm.breaker import admit_provider
+from operations.llm.calls import Caller
+from operations.llm.pricing import Price
+from operations.llm.usage import Usage
+from operations.models import LlmAttempt, LlmSpend
+
+OPEN, COUNTED, UNKNOWN = "open", "counted", "unknown"
+MICRO_DOLLARS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which model of which provider a lane asks."""
+
+    lane: str
+    provider: str
+    model: str
+
+
+def open_attempt(target: Target, caller: Caller) -> UUID:
+    """Admit one attempt and commit its row, before the request leaves; returns its observation key.
+
+    Raises ``BudgetExceeded`` or ``ProviderPaused``, and then nothing was recorded.
+    """
+    now = timezone.now()
+    key = uuid4()
+    with writer():
+        check_budget(target.lane, now=now)
+        admit_provider(target.provider, now=now)
+        LlmAttempt.objects.create(
+            tenant_id=settings.TENANT_ID,
+            observation_key=key,
+            lane=target.lane,
+            provider=target.provider,
+            model=target.model[:120],
+            workflow_id=caller.workflow_id,
+            run_id=caller.run_id,
+            activity_attempt=caller.activity_attempt,
+            job_id=caller.job_id,
+            stage=caller.stage,
+            state=OPEN,
+            opened_at=now,
+        )
+    return key
+
+
+def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int) -> bool:
+    """Complete an attempt and add it to the day's sums in one transaction; a second observation counts nothing."""
+    now = timezone.now()
+    day = utc_day(now)
+    with writer():
+        changed = LlmAttempt.objects.filter(observation_key=key, state=OPEN).update(
+            state=COUNTED,
+            http_status=http_status,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_input_tokens=usage.cached_input_tokens,
+            reasoning_output_tokens=usage.reasoning_output_tokens,
+            cost_usd=price.cost_usd,
+            priced_by=price.priced_by,
+            day=day,
+            closed_at=now,
+        )
+        if not changed:
+            return False
+        attempt = LlmAttempt.objects.get(observation_key=key)
+        _add_to_day(attempt, usage, price)
+        append(
+            LlmUsageObserved(
+                lane=attempt.lane,
+                provider=attempt.provider,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cost_micro_usd=int(price.cost_usd * MICRO_DOLLARS),
+                workflow_id=attempt.workflow_id,
+                run_id=attempt.run_id,
+                job_id=attempt.job_id,
+            ),
+            key=f"llm:{key}",
+        )
+    return True
+
+
+def _add_to_day(attempt: LlmAttempt, usage: Usage, price: Price) -> None:
+    require_write()
+    row, _ = LlmSpend.objects.get_or_create(tenant_id=attempt.tenant_id, day=attempt.day, lane=attempt.lane)
+    LlmSpend.objects.filter(pk=row.pk).update(
+        input_tokens=F("input_tokens") + usage.input_tokens,
+        output_tokens=F("output_tokens") + usage.output_tokens,
+        cached_input_tokens=F("cached_input_tokens") + usage.cached_input_tokens,
+        reasoning_output_tokens=F("reasoning_output_tokens") + usage.reasoning_output_tokens,
+        cost_usd=F("cost_usd") + price.cost_usd,
+        updated_at=timezone.now(),
+    )
+
+
+def close_unknown(key: UUID, *, http_status: int | None, error_code: str) -> bool:
+    """End an attempt whose usage nobody can know: no answer, or one that does not say. It adds nothing to any sum."""
+    with writer():
+        return bool(
+            LlmAttempt.objects.filter(observation_key=key, state=OPEN).update(
+                state=UNKNOWN, http_status=http_status, error_code=error_code[:60], closed_at=timezone.now()
+            )
+        )
+
+
+def note_error(key: UUID, *, error_code: str) -> None:
+    """What came of a counted answer that could not be used."""
+    with writer():
+        LlmAttempt.objects.filter(observation_key=key).update(error_code=error_code[:60])
+
+
+@dataclass(frozen=True, slots=True)
+class DayCheck:
+    """The ledger of one day and lane beside its attempts; ``is_even`` where both say the same."""
+
+    day: str
+    lane: str
+    ledger: tuple[int, int, str]
+    attempts: tuple[int, int, str]
+
+    @property
+    def is_even(self) -> bool:
+        return self.ledger == self.attempts
+
+
+def compare_day(day: datetime) -> list[DayCheck]:
+    """For doctor and tests: the sums of the day's attempts against the ledger that the authority reads."""
+    from django.db.models import Sum
+
+    wanted = utc_day(day)
+    sums = {
+        row["lane"]: (row["given"] or 0, row["made"] or 0, f"{row['cost'] or 0:.6f}")
+        for row in LlmAttempt.objects.filter(day=wanted)
+        .values("lane")
+        .annotate(given=Sum("input_tokens"), made=Sum("output_tokens"), cost=Sum("cost_usd"))
+    }
+    ledger = {
+        row.lane: (row.input_tokens, row.output_tokens, f"{row.cost_usd:.6f}")
+        for row in LlmSpend.objects.filter(day=wanted)
+    }
+    nothing = (0, 0, "0.000000")
+    return [
+        DayCheck(wanted.isoformat(), lane, ledger.get(lane, nothing), sums.get(lane, nothing))
+        for lane in sorted(sums.keys() | ledger.keys())
+    ]

@@ -1,0 +1,86 @@
+"""What a raw answer says of its use, before anything is parsed for its content. Nothing in it raises."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from operations.llm.usage import Usage
+
+LONGEST_BODY = 16_000_000
+#: Which reader of genai-prices knows a provider's answers.
+FLAVORS: Final = {"openai": ("openai", "chat"), "anthropic": ("anthropic", "default"), "google": ("google", "default")}
+OUT_OF_CREDIT: Final = (
+    "insufficient_quota", "credit balance", "out of credit", "billing_hard_limit", "insufficient credit",
+)  # fmt: skip
+
+
+def read_usage(provider: str, body: bytes, *, streamed: bool) -> Usage | None:
+    """``None`` where the answer does not say, or says something impossible."""
+    try:
+        answer = merge_stream(provider, body) if streamed else json.loads(body)
+        return _read(provider, answer) if isinstance(answer, dict) else None
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def _read(provider: str, answer: dict[str, Any]) -> Usage | None:
+    from genai_prices import data_snapshot
+
+    name, flavor = FLAVORS[provider]
+    # The model's name may be one that it does not list; what was used is said the same way.
+    known = data_snapshot.get_snapshot().find_provider(None, name, None)
+    _, found = known.extract_usage({"model": "any", "modelVersion": "any", **answer}, api_flavor=flavor)
+    usage = Usage(
+        input_tokens=_whole(found.input_tokens),
+        output_tokens=_whole(found.output_tokens),
+        cached_input_tokens=_whole(found.cache_read_tokens),
+        cache_write_tokens=_whole(found.cache_write_tokens),
+        reasoning_output_tokens=_whole(found.output_reasoning_tokens),
+    )
+    return usage if usage.total else None
+
+
+def _whole(value: object) -> int:
+    number = int(value or 0)  # type: ignore[call-overload]
+    if not 0 <= number < 2**53:
+        raise ValueError("no such number of tokens")
+    return int(number)
+
+
+def merge_stream(provider: str, body: bytes) -> dict[str, Any]:
+    """The parts of a streamed answer that tell its use, as one answer that was not streamed has them."""
+    merged: dict[str, Any] = {}
+    for part in iterate_parts(body):
+        if provider == "anthropic":
+            part = {**part.get("message", {}), **part}
+            usage = {**merged.get("usage", {}), **_drop_nothing(part.get("usage"))}
+        elif provider == "openai":
+            usage = _drop_nothing(part.get("usage")) or merged.get("usage", {})
+        else:
+            merged["usageMetadata"] = _drop_nothing(part.get("usageMetadata")) or merged.get("usageMetadata", {})
+            continue
+        merged["usage"] = usage
+    return merged
+
+
+def iterate_parts(body: bytes) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a server-sent event stream; what is none is left out."""
+    for line in body.splitlines():
+        if not line.startswith(b"data:"):
+            continue
+        try:
+            part = json.loads(line[5:])
+        except ValueError:
+            continue
+        if isinstance(part, dict):
+            yield part
+
+
+def _drop_nothing(usage: object) -> dict[str, Any]:
+    return {name: value for name, value in usage.items() if value is not None} if isinstance(usage, Mapping) else {}
+
+
+def says_out_of_credit(body: bytes) -> bool:
+    """Some providers say with a 400 or a 429 that nothing more is paid for."""
+    text = body[:4000].decode("utf-8", "replace").casefold()
+    return any(sign in text for sign in OUT_OF_CREDIT)
