@@ -123,6 +123,8 @@ LANES = (
 )  # fmt: skip
 
 
+#: Why a pending row waits although it was taken up: what it needs is used up, or refused, for now.
+WAITED_FOR = ("budget", "provider_paused")
 #: The stages that may use models.
 SPENDING_STAGES = (StageName.SCORE, StageName.TAILOR, StageName.COVER)
 

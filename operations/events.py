@@ -262,7 +262,6 @@ class LlmUsageObserved(Event):
     cost_micro_usd: int
     workflow_id: str = ""
     run_id: str = ""
-    job_id: UUID | None = None
 
 
 @event("ProviderPaused")

@@ -51,12 +51,10 @@ def name_workflow_regions(event: LoggedEvent) -> Iterable[str]:
 
 @stale("LlmUsageObserved", "ProviderPaused", "ProviderResumed")
 def name_spend_regions(event: LoggedEvent) -> Iterable[str]:
-    """The spend page, its chip, and where the cost of a run or a job stands."""
+    """The spend page, its chip, and where the cost of a run stands; a job's page follows its stages."""
     yield from ("spend", "topbar")
     if event.run_id:
         yield f"run:{event.run_id}"
-    if event.job_id:
-        yield f"job:{event.job_id}"
 
 
 @stale("SettingsChanged")

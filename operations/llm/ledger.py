@@ -88,7 +88,6 @@ def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int) ->
                 cost_micro_usd=int(price.cost_usd * MICRO_DOLLARS),
                 workflow_id=attempt.workflow_id,
                 run_id=attempt.run_id,
-                job_id=attempt.job_id,
             ),
             key=f"llm:{key}",
         )

@@ -20,6 +20,13 @@ _REASONS: Final[dict[str, Reason]] = {
     "configuration": Reason("something is not set up", "Run the doctor command; it names what is missing."),
     "authentication": Reason("the other side refused us", "Check the key or the sign-in it needs, then try again."),
     "missing_input": Reason("something it needs does not exist", "Import a profile and add a source, then try again."),
+    "LLM_ANSWER_UNUSABLE": Reason(
+        "the model's answer could not be used", "It is tried again; another model may do better."
+    ),
+    "provider_paused": Reason(
+        "waits for the model provider", "It refuses this account: look at its key and its credit. It is asked again."
+    ),
+    "budget": Reason("waits for the budget", "It resets at 00:00 UTC, or raise the limit in Settings."),
     "budget_exceeded": Reason("waits for the budget", "It resets at 00:00 UTC, or raise the limit in Settings."),
     "internal": Reason("an unexpected error", "Try again; if it repeats, the technical details name the cause."),
     "transient_network": Reason("the connection failed", _WAIT),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from operations.contracts import ErrorCode, StageName, StageState
+from operations.contracts import WAITED_FOR, StageName, StageState
 from operations.wording.codes import describe_code
 from operations.wording.tones import Tone, Wording
 
@@ -65,14 +65,14 @@ def describe_stage(
             return Wording(words.doing, Tone.RUNNING, f"Attempt {attempt} is running." if attempt > 1 else "")
         case StageState.SUCCEEDED:
             return Wording(words.done, Tone.GOOD)
+        case StageState.PENDING if code in WAITED_FOR and reason:
+            return Wording(f"{reason.short[0].upper()}{reason.short[1:]}", Tone.WAITING, remedy)
         case StageState.PENDING:
             return Wording(words.waits, Tone.IDLE)
         case StageState.QUEUED:
             return Wording(f"In line for {words.noun.lower()}", Tone.WAITING, "It starts as soon as a slot is free.")
         case StageState.STALE:
             return Wording(f"{words.noun} is out of date", Tone.WAITING, "Something it was made from has changed.")
-        case StageState.FAILED if code == ErrorCode.BUDGET_EXCEEDED:
-            return Wording("Waits for the budget", Tone.WAITING, remedy)
         case StageState.FAILED if retryable:
             return Wording(f"{words.noun} is tried again{tries}{because}", Tone.WAITING, remedy)
         case StageState.FAILED:
@@ -136,7 +136,7 @@ def mark_stage(entry: str | Mapping[str, Any] | None) -> StageMark:
     if is_lost(entry):
         return StageMark.UNKNOWN
     state, retryable, code = read_entry(entry)[:3]
-    if state is StageState.FAILED and (retryable or code == ErrorCode.BUDGET_EXCEEDED):
+    if (state is StageState.FAILED and retryable) or code in WAITED_FOR:
         return StageMark.WAITING
     return _MARKS.get(state, StageMark.TODO)
 
