@@ -44,6 +44,7 @@ async def run_enveloped(
 
     A plain exception becomes a non-retryable ``internal`` failure: left alone it would keep the
     workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
+    A run that continues as new writes no end: its successor's start does, and ends it.
     """
     info = workflow.info()
     begin = WorkflowStart(info.workflow_id, info.run_id, info.workflow_type, summary, info.continued_run_id or "")
@@ -55,7 +56,7 @@ async def run_enveloped(
         result, ending = await body()
     except BaseException as error:
         if not isinstance(error, Exception | asyncio.CancelledError):
-            raise
+            raise  # ContinueAsNewError among them
         if is_cancelled_exception(error):
             await _record_end(RunStatus.CANCELED, reason_code="cancel_requested")
             raise

@@ -16,7 +16,7 @@ from operations.errors import WorkerUnavailable
 from operations.services.cancel_facts import find_requesters, record_canceled_end, record_request
 from operations.services.describing import Description, Found, describe_run, describe_runs
 from operations.services.pending import record_pending
-from operations.services.runs import record_not_found, record_recovered
+from operations.services.runs import CONTINUED_REASON, record_not_found, record_recovered
 from operations.temporal import call_temporal
 
 __all__ = [
@@ -110,7 +110,7 @@ def _apply(run: queries.OpenRun, found: Description, requester: str | None) -> b
             run.workflow_type,
             plan.end_as,
             error_code=found.error_code,
-            reason_code="continued_as_new" if found.next_run_id else RECONCILED,
+            reason_code=CONTINUED_REASON if found.next_run_id else RECONCILED,
             next_run_id=found.next_run_id,
         )
         evidence = CancelEvidence.RECOVERED_TEMPORAL_HISTORY

@@ -22,6 +22,7 @@ from operations.services.pending import forget_pending
 from operations.stage_engine.settling import cancel_owned_cohort, settle_owned_rows
 
 NOT_FOUND_REASON = "reconciled_not_found"
+CONTINUED_REASON = "continued_as_new"
 
 
 def record_dispatched(start: WorkflowStart) -> bool:
@@ -30,8 +31,21 @@ def record_dispatched(start: WorkflowStart) -> bool:
 
 
 def record_started(start: WorkflowStart) -> bool:
-    """What a run itself writes first."""
-    return _record_start(start, phase="running")
+    """What a run itself writes first. One that another continued as ends that one too: it could not write its own
+    end, since only its successor proves that it went on."""
+    with writer():
+        if start.previous_run_id:
+            record_outcome(
+                WorkflowOutcome(
+                    start.workflow_id,
+                    start.previous_run_id,
+                    start.workflow_type,
+                    RunStatus.SUCCEEDED,
+                    reason_code=CONTINUED_REASON,
+                    next_run_id=start.run_id,
+                )
+            )
+        return _record_start(start, phase="running")
 
 
 def _record_start(start: WorkflowStart, *, phase: str) -> bool:
