@@ -9,9 +9,10 @@ from operations.job_actions import ActionRefused, ActionRequest, ActionResult, j
 from operations.listing.runs import RunFilter, list_runs
 from operations.services.cancellation import cancel_run, revoke_stages
 from operations.services.releasing import release_stages
-from operations.services.stages import ResetReport, list_unfit_jobs, reset_stages
-from operations.services.starts import check_worker_ready, describe_asked, find_receipt
-from operations.starters import StartOrder, get_profile_version, start_stage
+from operations.services.retrying import retry_stages
+from operations.services.stages import list_unfit_jobs, reset_stages
+from operations.services.starts import describe_asked, find_receipt
+from operations.starters import StartOrder, choose_profile_version, start_stage
 
 
 def read_stage(request: ActionRequest) -> StageName:
@@ -74,24 +75,13 @@ def release_stage(request: ActionRequest) -> ActionResult:
 def retry_stage(request: ActionRequest) -> ActionResult:
     """Reset and run. The worker's readiness is asked first: a 503 leaves rows and events as they were."""
     stage = read_stage(request)
-    asked = describe_asked(stage, request.job_ids, action="retry-stage")
-    if (known := find_receipt(request.idempotency_key, asked=asked)) is not None:
-        return ActionResult(request.job_ids, started=known)
-    get_profile_version()
-    check_worker_ready()
-    unfit = list_unfit_jobs(stage, request.job_ids)
-    fit = [job_id for job_id in request.job_ids if job_id not in unfit]
-    report: ResetReport = reset_stages(stage, fit, reason_code="retry")
-    ready = [job_id for job_id in fit if job_id in report.reset or _is_pending(report, job_id)]
-    if not ready:
-        return ActionResult((), unfit | report.refused)
-    started = start_stage(StartOrder(stage, ready, idempotency_key=request.idempotency_key, asked=asked))
-    refused = {job_id: code for job_id, code in report.refused.items() if job_id not in ready}
-    return ActionResult(ready, unfit | refused, started)
-
-
-def _is_pending(report: ResetReport, job_id: UUID) -> bool:
-    return report.refused.get(job_id) == "ALREADY_PENDING"
+    report = retry_stages(
+        stage,
+        request.job_ids,
+        profile_version=choose_profile_version(stage),
+        idempotency_key=request.idempotency_key,
+    )
+    return ActionResult(report.ready, report.refused, report.started)
 
 
 @job_action("cancel", label="Cancel", consequence="Finished stages keep their results.")

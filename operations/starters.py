@@ -54,7 +54,7 @@ def get_profile_version() -> int:
     return _profile_source[0]()
 
 
-def _choose_profile_version(stage: StageName) -> int:
+def choose_profile_version(stage: StageName) -> int:
     """The newest; 0 where there is none and the stage reads none."""
     try:
         return get_profile_version()
@@ -73,7 +73,7 @@ def start_stage(order: StartOrder) -> Started:
         raise StageNotStartable(f"{order.stage} cannot be started by hand.")
     return start_pipeline(
         order.stage,
-        profile_version=_choose_profile_version(order.stage),
+        profile_version=choose_profile_version(order.stage),
         job_ids=order.job_ids,
         limit=order.limit,
         idempotency_key=order.idempotency_key,

@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 
 from operations.admin.acting import ask_once, row_action, say_outcomes, take_selected
 from operations.admin.tables import TableAdmin
-from operations.models import ApiToken, SavedView, SignInLink, SignInThrottle, StartReceipt
+from operations.models import ApiToken, FrozenStart, SavedView, SignInLink, SignInThrottle, StartReceipt
 from operations.services.operating import revoke_api_token
 
 ACCESS = "Access"
@@ -75,6 +75,13 @@ class StartReceiptAdmin(TableAdmin):
     keys = ("key_hash",)
     list_display = ("workflow_id", "run_id", "created_at")
     secret = ("key_hash",)
+
+
+@admin.register(FrozenStart)
+class FrozenStartAdmin(TableAdmin):
+    group, place = ACCESS, 55
+    list_display = ("workflow_id", "workflow_type", "tries", "created_at")
+    secret = ("receipt_hash",)
 
 
 @admin.register(SavedView)

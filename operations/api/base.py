@@ -45,12 +45,17 @@ def refusals(*codes: int) -> dict[int, OpenApiResponse]:
 
 
 class StartedOutput(serializers.Serializer[Any]):
-    """A workflow that now works: ``existing`` where it was running already."""
+    """A workflow that now works: ``existing`` where it was running already, ``note`` where ``runId`` is still empty."""
 
     runId = serializers.CharField(source="run_id")
     workflowId = serializers.CharField(source="workflow_id")
     firstExecutionRunId = serializers.CharField(source="run_id")
     existing = serializers.BooleanField()
+    note = serializers.CharField(required=False)
+
+    def to_representation(self, instance: Started) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return {name: value for name, value in shown.items() if name != "note" or value}
 
 
 class Operation(APIView):

@@ -19,10 +19,12 @@ from operations.models.runtime import (
 )
 from operations.models.spend import LlmAttempt, LlmSpend, ProviderBreaker
 from operations.models.stages import JobStageState, StageCounter
+from operations.models.starts import FrozenStart
 
 __all__ = [
     "ApiToken",
     "DiscoveryExecutionJob",
+    "FrozenStart",
     "JobDetailProjection",
     "JobEventRow",
     "JobListProjection",

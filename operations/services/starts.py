@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
 READY_TIMEOUT = timedelta(seconds=3)
+START_IS_REPEATED = (
+    "Temporal was lost while the run was being started. It will be started under this ID as soon as Temporal answers."
+)
 RUN_NAMESPACE = uuid5(NAMESPACE_URL, "jobctrl:run")
 
 
@@ -47,11 +50,16 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """``existing`` = a run under that ID was already there and nothing was started."""
+    """``existing`` = a run under that ID was already there and nothing was started. ``run_id`` is "" while Temporal has
+    not accepted a start that was promised: it is repeated under the same ID."""
 
     workflow_id: str
     run_id: str
     existing: bool
+
+    @property
+    def note(self) -> str:
+        return "" if self.run_id else START_IS_REPEATED
 
 
 def check_worker_ready() -> None:
@@ -78,10 +86,10 @@ def find_receipt(idempotency_key: str, *, asked: str) -> Started | None:
     """
     if not idempotency_key:
         return None
-    known = StartReceipt.objects.filter(key_hash=_hash(idempotency_key)).first()
+    known = StartReceipt.objects.filter(key_hash=hash_text(idempotency_key)).first()
     if known is None:
         return None
-    if known.asked_hash != _hash(asked):
+    if known.asked_hash != hash_text(asked):
         raise KeyReused
     return Started(known.workflow_id, known.run_id, existing=True)
 
@@ -99,24 +107,24 @@ def start_workflow(request: StartRequest, *, idempotency_key: str = "", asked: s
     started = start_workflows([request])[0]
     with writer():
         receipt, is_new = StartReceipt.objects.get_or_create(
-            key_hash=_hash(idempotency_key),
+            key_hash=hash_text(idempotency_key),
             defaults={
                 "workflow_id": started.workflow_id,
                 "run_id": started.run_id,
-                "asked_hash": _hash(asked),
+                "asked_hash": hash_text(asked),
                 "created_at": timezone.now(),
             },
         )
     if is_new:
         return started
-    if receipt.asked_hash != _hash(asked):
+    if receipt.asked_hash != hash_text(asked):
         raise KeyReused  # of two sent at once, the other was first
     # The one that started the run need not be the one that wrote the receipt.
     existing = started.existing or started.run_id != receipt.run_id
     return Started(receipt.workflow_id, receipt.run_id, existing=existing)
 
 
-def _hash(text: str) -> str:
+def hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -173,18 +181,29 @@ def start_pipeline(
     if (known := find_receipt(idempotency_key, asked=asked)) is not None:
         return known
     check_worker_ready()
+    start = build_pipeline_start(
+        stage, profile_version=profile_version, job_ids=job_ids, limit=limit, idempotency_key=idempotency_key
+    )
+    return start_workflow(start, idempotency_key=idempotency_key, asked=asked)
+
+
+def build_pipeline_start(
+    stage: str,
+    *,
+    profile_version: int,
+    job_ids: Sequence[UUID] | None = None,
+    limit: int = 0,
+    idempotency_key: str = "",
+) -> StartRequest:
+    """What starts one stage; its ID is the key's, or new."""
     run = uuid5(RUN_NAMESPACE, idempotency_key) if idempotency_key else uuid4()
     ids = None if job_ids is None else tuple(str(job_id) for job_id in job_ids)
-    return start_workflow(
-        StartRequest(
-            "JobPipelineWorkflow",
-            f"run-{run}",
-            PipelineInput(stage, profile_version, ensure_workspace().identity, ids, limit),
-            {"stage": stage, "jobs": "eligible" if ids is None else str(len(ids))},
-            once=bool(idempotency_key),
-        ),
-        idempotency_key=idempotency_key,
-        asked=asked,
+    return StartRequest(
+        "JobPipelineWorkflow",
+        f"run-{run}",
+        PipelineInput(stage, profile_version, ensure_workspace().identity, ids, limit),
+        {"stage": stage, "jobs": "eligible" if ids is None else str(len(ids))},
+        once=bool(idempotency_key),
     )
 
 

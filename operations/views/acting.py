@@ -47,4 +47,6 @@ def describe_result(action: JobAction, result: ActionResult) -> str:
 
 
 def describe_started(started: Started) -> str:
+    if started.note:
+        return started.note
     return "It was running already." if started.existing else "The run has started; this page follows it."

@@ -13,7 +13,7 @@ from django.test import Client
 from operations.api.base import KEY_LIMIT
 from operations.contracts import StageName, StageState
 from operations.database import writer
-from operations.models import JobEventRow, JobStageState, StartReceipt, WorkflowRunProjection
+from operations.models import FrozenStart, JobEventRow, JobStageState, StartReceipt, WorkflowRunProjection
 from operations.processes.ports import choose_free_port
 from operations.services import cancellation, starts
 from operations.temporal import call_temporal
@@ -106,6 +106,7 @@ def test_without_a_worker_nothing_changes(script: Script, cast: Cast, profile: i
         assert answer["retry-after"]
     assert snapshot() == before
     assert not StartReceipt.objects.exists()
+    assert not FrozenStart.objects.exists()
 
 
 def test_without_temporal_nothing_changes(script: Script, cast: Cast, profile: int, settings: Any) -> None:
