@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -341,6 +342,28 @@ def test_a_list_takes_few_statements_and_no_scan(
                 assert not re.match(r"SCAN \w+$", line) or is_walk_of_the_log(line, query["sql"]), (name, line, query)
                 is_bounded = any(part in name for part in BOUNDED)
                 assert "TEMP B-TREE FOR ORDER BY" not in line or is_bounded, (name, line, query)
+
+
+@pytest.mark.skipif("postgres" not in str(connection.vendor), reason="the plans read here are PostgreSQL's")
+def test_the_run_list_is_read_from_its_indexes_on_postgres(script: Script, many: UUID) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_bitmapscan = off")  # of few rows it would be the cheaper way
+    for name, (path, _) in LISTS.items():
+        if not name.startswith("runs"):
+            continue
+        with CaptureQueriesContext(connection) as captured:
+            script.get(path)
+        for sql in (query["sql"] for query in captured.captured_queries):
+            if not sql.startswith("SELECT") or "workflow_run_projections" not in sql:
+                continue
+            with connection.cursor() as cursor:
+                cursor.cursor.execute(f"EXPLAIN {sql}")
+                plan = "\n".join(str(row[0]) for row in cursor.fetchall())
+            assert "Seq Scan on workflow_run_projections" not in plan, (name, sql, plan)
+            is_bounded = any(part in name for part in BOUNDED)
+            assert is_bounded or not re.search(r"(?<!Incremental )Sort  ", plan), (name, sql, plan)
 
 
 def is_walk_of_the_log(line: str, sql: str) -> bool:
