@@ -72,7 +72,7 @@ def test_it_words_every_state_of_every_stage(stage: StageName, state: StageState
         ("cover", "running", {}, "Writing cover letter", Tone.RUNNING),
         ("score", "succeeded", {}, "Scored", Tone.GOOD),
         ("tailor", "queued", {}, "In line for tailoring", Tone.WAITING),
-        ("tailor", "failed", {"code": "budget_exceeded", "retryable": False}, "Waits for the budget", Tone.WAITING),
+        ("tailor", "pending", {"code": "budget"}, "Waits for the budget", Tone.WAITING),
         (
             "enrich",
             "failed",
