@@ -80,6 +80,7 @@ class StartReceiptAdmin(TableAdmin):
 @admin.register(FrozenStart)
 class FrozenStartAdmin(TableAdmin):
     group, place = ACCESS, 55
+    keys = ("workflow_id",)
     list_display = ("workflow_id", "workflow_type", "tries", "created_at")
     secret = ("receipt_hash",)
 
