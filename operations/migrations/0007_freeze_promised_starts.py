@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('operations', '0005_keep_how_long_runs_took'),
+        ('operations', '0006_record_model_attempts'),
     ]
 
     operations = [
