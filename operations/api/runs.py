@@ -12,7 +12,9 @@ from rest_framework.response import Response
 from operations import queries
 from operations.api.base import PAGING, Operation, refusals
 from operations.listing.runs import GROUPS, SORTS, STATUSES, list_runs, read_run_filter
+from operations.models import WorkflowRunProjection
 from operations.services.cancellation import cancel_run
+from operations.temporal_probe import TemporalState, temporal_probe
 
 
 class RunOutput(serializers.Serializer[Any]):
@@ -22,6 +24,9 @@ class RunOutput(serializers.Serializer[Any]):
     status = serializers.CharField()
     provisional = serializers.BooleanField()
     cancelRequested = serializers.BooleanField(source="cancel_requested")
+    checked = serializers.SerializerMethodField(
+        help_text="false: Temporal has not answered lately, so whether this run is still open is not known."
+    )
     jobId = serializers.UUIDField(source="job_id", allow_null=True)
     errorCode = serializers.CharField(source="error_code", allow_blank=True)
     reasonCode = serializers.CharField(source="reason_code", allow_blank=True)
@@ -32,6 +37,9 @@ class RunOutput(serializers.Serializer[Any]):
     startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
     endedAt = serializers.DateTimeField(source="ended_at", allow_null=True)
     durationMs = serializers.IntegerField(source="took_ms", allow_null=True)
+
+    def get_checked(self, run: WorkflowRunProjection) -> bool:
+        return run.status not in queries.OPEN_STATES or temporal_probe.peek().state is TemporalState.REACHABLE
 
 
 class PendingOutput(serializers.Serializer[Any]):

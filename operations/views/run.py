@@ -47,6 +47,7 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
     job = queries.find_job(run.job_id) if run.job_id else None
     plans = queries.count_plans(ref) if run.workflow_type == "DiscoverWorkflow" else {}
     is_open = run.status in queries.OPEN_STATES
+    is_checked = not temporal_probe.peek().is_lost
     explained = explain_failures([run]).get(run.run_id)
     return build_progress(run, ref, plans) | {
         "run": run,
@@ -58,17 +59,21 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
             reason_code=run.reason_code,
             provisional=run.provisional,
             cancel_requested=run.cancel_requested,
-            is_checked=not temporal_probe.peek().is_lost,
+            is_checked=is_checked,
         ),
         "is_open": is_open,
         "took": measure(run),
-        "pending": [describe_pending(row) for row in (queries.list_pending([run.run_id]) if is_open else [])],
+        "pending": [
+            describe_pending(row, is_checked=is_checked)
+            for row in (queries.list_pending([run.run_id]) if is_open else [])
+        ],
         "panels": read_run_panels(run, is_open=is_open),
         "steps": describe_steps(
             queries.list_step_rows(ref),
             is_over=not is_open,
             is_lost=run.provisional,
             is_retried=is_open or explained is not None,
+            is_checked=is_checked,
         ),
         "plans": plans,
         "events": [

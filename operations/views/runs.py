@@ -11,6 +11,7 @@ from operations.listing.paging import BadQuery, Page
 from operations.listing.runs import list_runs, read_run_filter
 from operations.models import WorkflowRunProjection
 from operations.run_panels import explain_failures
+from operations.temporal_probe import temporal_probe
 from operations.views.run_filters import (
     LABELS,
     SORT_NAMES,
@@ -89,6 +90,8 @@ def describe_now(page: Page[WorkflowRunProjection]) -> dict[str, Wording]:
     """The runs of which more is known than their row says: those that try something again, and why some failed."""
     open_ids = [run.run_id for run in page.rows if run.status in queries.OPEN_STATES and not run.cancel_requested]
     found = explain_failures(page.rows)
+    if temporal_probe.peek().is_lost:
+        return found  # whether anything is tried again now is not known
     for pending in reversed(queries.list_pending(open_ids) if open_ids else []):
         if pending.is_fresh and pending.is_retrying:
             found[pending.run_id] = describe_retrying(pending)

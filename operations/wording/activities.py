@@ -62,15 +62,17 @@ def describe_attempt(pending: PendingFacts) -> str:
     return f"attempt {pending.attempt}{of}"
 
 
-def describe_pending(pending: PendingFacts) -> ShownPending:
-    """An observation that is old is told as what was, never as what is."""
+def describe_pending(pending: PendingFacts, *, is_checked: bool = True) -> ShownPending:
+    """An observation that is old, or that Temporal cannot be asked about (not ``is_checked``), is told as what was,
+    never as what is."""
+    is_current = pending.is_fresh and is_checked
     reason = describe_code(pending.error_code)
     return ShownPending(
         name_activity(pending.activity_type),
         describe_attempt(pending),
-        _describe_state(pending) if pending.is_fresh else _OLD,
+        _describe_state(pending) if is_current else _OLD,
         reason.short if reason else "an unexpected error" if pending.error_code else "",
-        pending.next_attempt_at if pending.is_fresh and pending.state == "waiting" else None,
+        pending.next_attempt_at if is_current and pending.state == "waiting" else None,
     )
 
 

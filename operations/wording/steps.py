@@ -38,6 +38,7 @@ _LOST: Final = Wording(
     Tone.UNKNOWN,
     "Temporal no longer knows this run; start it again if it is needed.",
 )
+_UNCHECKED: Final = Wording("Not checked", Tone.UNKNOWN, "It was under way when Temporal last answered.")
 #: What may pass by itself ("Errors" of the contracts).
 _PASSING: Final = frozenset(
     {
@@ -71,23 +72,29 @@ class ShownStep:
 
 
 def describe_steps(
-    rows: Sequence[StepRow], *, is_over: bool = False, is_lost: bool = False, is_retried: bool = False
+    rows: Sequence[StepRow],
+    *,
+    is_over: bool = False,
+    is_lost: bool = False,
+    is_retried: bool = False,
+    is_checked: bool = True,
 ) -> list[ShownStep]:
     """Each step in words, in the order of the work; PDF renders, one a job, are gathered into one line.
 
     ``is_over``: the run has ended, so what has not ended by then never will; renders belong to runs of their own.
     ``is_lost``: that end is only assumed. ``is_retried``: a failure that may pass is tried again without a person.
+    Not ``is_checked``: Temporal cannot be asked whether what was under way still is.
     """
     order = list(STEP_NAMES)
     rows = sorted(rows, key=lambda row: order.index(row.kind) if row.kind in order else len(order))
     prints = [row for row in rows if row.kind == "pdf_render"]
     shown = [
-        _describe(row, is_over=is_over, is_lost=is_lost, is_retried=is_retried)
+        _describe(row, is_over=is_over, is_lost=is_lost, is_retried=is_retried, is_checked=is_checked)
         for row in rows
         if row.kind != "pdf_render"
     ]
     if prints:
-        shown.append(_gather(prints))
+        shown.append(_gather(prints, is_checked=is_checked))
     return shown
 
 
@@ -108,17 +115,21 @@ def describe_step_state(state: str, *, error_code: str = "", is_retried: bool = 
     return Wording("Not known", Tone.UNKNOWN)
 
 
-def _describe(row: StepRow, *, is_over: bool, is_lost: bool, is_retried: bool) -> ShownStep:
+def _describe(row: StepRow, *, is_over: bool, is_lost: bool, is_retried: bool, is_checked: bool) -> ShownStep:
     parts = [
         name_family(row.item_key) if row.kind == "source_family" else "",
         f"attempt {row.attempt}" if row.attempt > 1 else "",
     ]
+    if is_over and row.state in _LEFT:
+        state = _describe_left(row.state, is_lost=is_lost)
+    elif row.state == "running" and not is_checked:
+        state = _UNCHECKED
+    else:
+        state = describe_step_state(row.state, error_code=row.error_code, is_retried=is_retried)
     return ShownStep(
         STEP_NAMES.get(row.kind, row.kind),
         ", ".join(part for part in parts if part),
-        _describe_left(row.state, is_lost=is_lost)
-        if is_over and row.state in _LEFT
-        else describe_step_state(row.state, error_code=row.error_code, is_retried=is_retried),
+        state,
         describe_counts(row.counts_json.items()),
         row.finished_at,
     )
@@ -128,15 +139,16 @@ def _describe_left(state: str, *, is_lost: bool) -> Wording:
     return _LOST if is_lost and state == "running" else _LEFT[state]
 
 
-def _gather(rows: Sequence[StepRow]) -> ShownStep:
+def _gather(rows: Sequence[StepRow], *, is_checked: bool) -> ShownStep:
     done = sum(row.state == "succeeded" for row in rows)
     failed = next((row for row in rows if row.state == "failed"), None)
     state = "failed" if failed else "succeeded" if done == len(rows) else "running"
     ends = [row.finished_at for row in rows if row.finished_at is not None]
+    known = describe_step_state(state, error_code=failed.error_code if failed else "")
     return ShownStep(
         STEP_NAMES["pdf_render"],
         "",
-        describe_step_state(state, error_code=failed.error_code if failed else ""),
+        _UNCHECKED if state == "running" and not is_checked else known,
         f"{done} of {count_of(len(rows), 'job')}",
         max(ends) if ends and len(ends) == len(rows) else None,
     )

@@ -50,3 +50,10 @@ def test_it_does_not_say_that_a_step_stopped_where_the_run_cannot_be_found() -> 
 
     assert [state.word for state in states] == ["Done", "Not begun", "Unknown: its run cannot be found", "Running"]
     assert states[2].tone is Tone.UNKNOWN
+
+
+def test_nothing_is_under_way_for_certain_while_temporal_cannot_be_asked() -> None:
+    states = [step.state for step in describe_steps(ROWS, is_checked=False)]
+
+    assert [state.word for state in states] == ["Done", "Waits its turn", "Not checked", "Not checked"]
+    assert states[2].tone is Tone.UNKNOWN

@@ -18,6 +18,7 @@ from operations.models import PendingActivity
 from operations.services.pending import SeenActivity, record_pending
 from operations.services.runs import record_outcome, record_started
 from operations.services.steps import fail_step, start_step
+from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
 from tests.operations.cast import Cast
 
 pytestmark = pytest.mark.django_db
@@ -193,3 +194,17 @@ def test_the_api_tells_what_is_pending_and_whether_that_is_fresh(operator: Clien
     (pending,) = operator.get(f"/v1/workflow-runs/{RUN}").json()["pendingActivities"]
     told = (pending["activityType"], pending["attempt"], pending["errorCode"], pending["isFresh"])
     assert told == ("crawl_source_family", 2, "source_unavailable", True)
+
+
+def test_nothing_is_said_to_run_or_to_be_tried_again_while_temporal_does_not_answer(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start()
+    record_pending({RUN: [RETRY]}, observed_at=timezone.now())
+    assert "Retrying, attempt 2" in read(operator.get("/runs/"))
+
+    monkeypatch.setattr(temporal_probe, "peek", lambda: TemporalAnswer(TemporalState.UNREACHABLE))
+    assert "Retrying, attempt" not in read(operator.get("/runs/"))
+    page = read(operator.get(f"/runs/{RUN}/"))
+    assert "Not known now" in page
+    assert "Will be tried again" not in page
