@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import Count, Q
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from operations.contracts import HEARTBEAT_FRESH_SECONDS, StageName, StageState
@@ -16,11 +16,14 @@ from operations.models import ProjectionWatermark, WorkerRuntimeHeartbeat, Workf
 from operations.queries import OPEN_STATES
 from operations.spend import read_spend_today
 from operations.stage_engine.counters import read_counters
-from operations.streaming.tailer import count_listeners
+from operations.streaming.resets import count_resets
+from operations.streaming.tailer import count_listeners, measure_lag
+from operations.task_queue import read_backlog
 
 
 def render_metrics() -> bytes:
-    """Prometheus' text format. Eight statements, each over an index range or a handful of rows."""
+    """Prometheus' text format. At most ten statements, each over an index range or a handful of rows, and questions to
+    Temporal for at most two seconds, none where it does not answer."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(WorkspaceCollector())
     return generate_latest(registry)
@@ -31,11 +34,12 @@ class WorkspaceCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield from collect_workers()
+        yield from collect_backlog()
         yield from collect_stages()
         yield from collect_projections()
         yield from collect_runs()
         yield from collect_spend()
-        yield from collect_listeners()
+        yield from collect_streams()
 
     def describe(self) -> Iterator[Metric]:
         return iter(())
@@ -48,6 +52,18 @@ def collect_workers() -> Iterator[Metric]:
     yield gauge("jobctrl_workers", "Workers with a heartbeat of the last 45 seconds.", len(living))
     yield gauge("jobctrl_worker_slots", "Activities that the living workers can do at once.", sum(s for s, _ in living))
     yield gauge("jobctrl_worker_slots_busy", "Activities that they do now.", sum(busy for _, busy in living))
+
+
+def collect_backlog() -> Iterator[Metric]:
+    """Without a sample while Temporal does not answer: nobody knows it then."""
+    backlog = GaugeMetricFamily(
+        "jobctrl_queue_backlog",
+        "Tasks that wait for a worker in Temporal's task queue, as Temporal estimates.",
+        labels=("kind",),
+    )
+    for kind, count in read_backlog().items():
+        backlog.add_metric((kind,), count)
+    yield backlog
 
 
 def collect_stages() -> Iterator[Metric]:
@@ -92,13 +108,24 @@ def collect_spend() -> Iterator[Metric]:
     yield gauge("jobctrl_spend_ceiling_usd", "The day's ceiling; 0 is none.", float(spend.ceiling_usd))
 
 
-def collect_listeners() -> Iterator[Metric]:
+def collect_streams() -> Iterator[Metric]:
     listeners = GaugeMetricFamily(
         "jobctrl_stream_listeners", "Open event streams of the process that answers.", labels=("channel",)
     )
     for channel, count in count_listeners().items():
         listeners.add_metric((channel,), count)
     yield listeners
+    resets = CounterMetricFamily(
+        "jobctrl_stream_resets",
+        "Clients of the process that answers that were told to begin again; slow_client: it was dropped.",
+        labels=("channel", "cause"),
+    )
+    for (channel, cause), count in count_resets().items():
+        resets.add_metric((channel, cause), count)
+    yield resets
+    yield gauge(
+        "jobctrl_stream_lag", "Event ids that the process that answers has yet to hand to its streams.", measure_lag()
+    )
 
 
 def gauge(name: str, documentation: str, value: float) -> Metric:

@@ -15,7 +15,7 @@ class ShowMetrics(Operation):
 
     @extend_schema(
         operation_id="getMetrics",
-        description="Prometheus' text format: workers, slots, stages, projections, runs, spend, streams.",
+        description="Prometheus' text format: workers, slots, queue, stages, projections, runs, spend, streams.",
         responses={(200, "text/plain"): OpenApiTypes.STR, **refusals()},
         tags=["health"],
     )

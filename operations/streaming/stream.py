@@ -22,6 +22,7 @@ from operations.streaming.frames import (
     render_reset,
 )
 from operations.streaming.listeners import StreamListener
+from operations.streaming.resets import LONG_GAP, SLOW_CLIENT, note_reset
 from operations.streaming.storage import call_reader, read_page
 from operations.streaming.tailer import REFRESH, Tailer, join, leave
 
@@ -110,7 +111,7 @@ class EventStream:
             # Storage first: a page of it is also how a queue that has overflowed is made up for.
             while self.last_id < (until := tailer.position):
                 if self.sent_in >= patience:
-                    yield render_reset("slow_client")
+                    yield self._drop()
                     return
                 if chunk := await self._catch_up(until):
                     yield chunk
@@ -127,13 +128,18 @@ class EventStream:
                 if has_overflowed:
                     patience = SLOW_SECONDS
                 if self.sent_in >= (patience if has_overflowed else stall):
-                    yield chunk + render_reset("slow_client")
+                    yield chunk + self._drop()
                     return
                 if not has_overflowed:
                     chunk += timers.render_due(time.monotonic(), watermark)
                 if chunk:
                     yield chunk
         yield render_farewell()
+
+    def _drop(self) -> bytes:
+        """The last a slow client gets; it comes back with its last id."""
+        note_reset(self.channel, SLOW_CLIENT)
+        return render_reset(SLOW_CLIENT)
 
     async def _wait_until(self, moment: float) -> None:
         try:
@@ -149,7 +155,8 @@ class EventStream:
         )
         if self.channel == LIVE and len(events) > NUDGED_GAP:
             self.last_id = until
-            return render_reset("long_gap", event_id=until)
+            note_reset(self.channel, LONG_GAP)
+            return render_reset(LONG_GAP, event_id=until)
         self.last_id = events[-1].id if len(events) == limit else until
         return self._render_batches([Batch(tuple(events))] if events else [])
 

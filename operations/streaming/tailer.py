@@ -119,3 +119,10 @@ def count_listeners() -> dict[str, int]:
     with _lock:
         joined = [listener.channel for listener in _listening]
     return {channel: joined.count(channel) for channel in (EVENTS, LIVE)}
+
+
+def measure_lag() -> int:
+    """Event ids that may be shown and that this process has not handed to its streams yet; 0 while nobody listens."""
+    with _lock:
+        tailer = _tailer
+    return 0 if tailer is None else max(0, read_stream_watermark() - tailer.position)

@@ -9,11 +9,14 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import DjangoAssertNumQueries
 
+from operations import monitoring
 from operations.contracts import StageName, WorkflowStart
 from operations.models import JobEventRow, LlmSpend, ProjectionWatermark, WorkerRuntimeHeartbeat
 from operations.monitoring import render_metrics
 from operations.services.runs import record_dispatched, record_not_found
 from operations.stage_engine import Claim, claim_stage, publish_stage
+from operations.streaming.channel_manager import EVENTS
+from operations.streaming.resets import SLOW_CLIENT, note_reset
 from tests.operations.api.conftest import Script, note_worker
 from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage
 
@@ -68,6 +71,28 @@ def test_it_counts_what_there_is(script: Script, cast: Cast, stages: dict[StageN
     assert found["jobctrl_projections_live", (("app", "operations"),)] == 1
     assert found["jobctrl_projections_lag", (("app", "operations"),)] == 0
     assert found["jobctrl_stream_listeners", (("channel", "live"),)] == 0
+    assert found["jobctrl_stream_lag", ()] == 0
+
+
+def test_it_shows_what_waits_in_the_queue_where_temporal_says_so(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not [sample for sample in read(script) if sample[0] == "jobctrl_queue_backlog"]
+
+    monkeypatch.setattr(monitoring, "read_backlog", lambda: {"workflow": 2, "activity": 7})
+    found = read(script)
+
+    assert found["jobctrl_queue_backlog", (("kind", "workflow"),)] == 2
+    assert found["jobctrl_queue_backlog", (("kind", "activity"),)] == 7
+
+
+def test_it_counts_the_clients_that_were_dropped(script: Script) -> None:
+    dropped = "jobctrl_stream_resets_total", (("cause", "slow_client"), ("channel", "events"))
+    before = read(script)[dropped]
+
+    note_reset(EVENTS, SLOW_CLIENT)
+
+    assert read(script)[dropped] == before + 1
 
 
 def test_it_shows_what_went_wrong(script: Script, cast: Cast) -> None:
@@ -103,6 +128,6 @@ def test_a_scrape_is_cheap_and_holds_no_ids(
 
     assert not any(str(job_id) in text for job_id in cast)
     labels = {name for _, given in parse(text) for name, _ in given}
-    assert labels == {"stage", "state", "app", "channel"}
+    assert labels == {"stage", "state", "app", "channel", "cause"}
     assert len(parse(text)) < 120
     assert (timezone.now() - timedelta(days=1)).isoformat()[:10] not in text
