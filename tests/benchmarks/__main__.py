@@ -1,6 +1,6 @@
 """``make bench``: prints every figure beside its target and writes them as JSON. Never a pass or a failure.
 
-``make bench ARGS="--sizes 50000 --only append,fold"``
+``make bench ARGS="--sizes 1000,10000,50000 --only boot,heartbeat"``
 """
 
 import json
@@ -23,10 +23,16 @@ from tests.postgres import PostgresUnavailable, kept_cluster
 from tests.run import ROOT
 
 #: Figures that share one copy of a workspace, in this order; the rebuild has a process of its own for its memory.
-AT_EVERY_SIZE = (("append", "fold", "heartbeat", "ingest"), ("rebuild",), ("boot",), ("stream",), ("api",))
-AT_ONE_SIZE = (("preparation",),)
+AT_EVERY_SIZE = (
+    ("append", "fold", "heartbeat", "ingest"),
+    ("rebuild",),
+    ("boot",),
+    ("stream",),
+    ("api",),
+    ("preparation",),
+)
 ONCE = (("pdf",),)
-NAMES = tuple(name for group in (*AT_EVERY_SIZE, *AT_ONE_SIZE, *ONCE) for name in group)
+NAMES = tuple(name for group in (*AT_EVERY_SIZE, *ONCE) for name in group)
 RESULTS = Path(__file__).parent / "results"
 FLAT = 1.5
 
@@ -52,11 +58,16 @@ def main(arguments: Sequence[str]) -> int:
 
 def read_options(arguments: Sequence[str]) -> Namespace:
     parser = ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--sizes", default="1000,10000", help="jobs in the workspaces, e.g. 1000,50000")
+    parser.add_argument("--sizes", default="1000,10000", help="jobs in the workspaces, e.g. 1000,10000,50000")
     parser.add_argument("--only", default=",".join(NAMES), help=f"some of {', '.join(NAMES)}")
     parser.add_argument("--databases", default=f"{SQLITE},{POSTGRES}", help=f"one of {SQLITE}, {POSTGRES}, or both")
     options = parser.parse_args(arguments)
-    options.sizes = sorted(int(size) for size in options.sizes.split(","))
+    try:
+        options.sizes = sorted({int(size) for size in options.sizes.split(",")})
+    except ValueError:
+        parser.error("--sizes: numbers of jobs with commas between, e.g. 1000,10000,50000")
+    if options.sizes[0] < 1:
+        parser.error("--sizes: a workspace holds at least one job")
     options.only = options.only.split(",")
     options.databases = [name for name in (SQLITE, POSTGRES) if name.lower() in options.databases.lower()]
     if unknown := set(options.only) - set(NAMES):
@@ -90,7 +101,7 @@ def plan_databases(options: Namespace, stack: ExitStack, notes: list[str]) -> di
 def measure_all(places: dict[str, Open], options: Namespace) -> Iterator[Figure]:
     for database, open_place in places.items():
         for jobs in options.sizes:
-            groups = [*AT_EVERY_SIZE, *(AT_ONE_SIZE if jobs == options.sizes[0] else ())]
+            groups = list(AT_EVERY_SIZE)
             if database == next(iter(places)) and jobs == options.sizes[0]:
                 groups.extend(ONCE)
             for group in groups:
