@@ -1,4 +1,4 @@
-"""Ten random kills with a fixed seed; ``make chaos`` does two hundred."""
+"""Ten random kills with a fixed seed, runs ended from outside among them; ``make chaos`` does two hundred."""
 
 import random
 from collections.abc import Iterator
@@ -6,17 +6,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.boardserver import BoardServer
-from tests.chaos.episode import Episode
+from tests.chaos.episode import Episode, Plan
 from tests.worker.workspace import Workspace
 
 pytestmark = [pytest.mark.worker, pytest.mark.browser]
 
 SEED = 20261129
+JOBS = 10
 
 
 @pytest.fixture
 def episode(workspace: Workspace, boards: BoardServer) -> Iterator[Episode]:
-    chaos = Episode(workspace, boards, random.Random(SEED), workers=2, jobs=20)
+    chaos = Episode(workspace, boards, random.Random(SEED), workers=2, jobs=JOBS)
     try:
         yield chaos
     finally:
@@ -26,8 +27,9 @@ def episode(workspace: Workspace, boards: BoardServer) -> Iterator[Episode]:
 def test_ten_random_kills_lose_double_and_strand_nothing(episode: Episode) -> None:
     episode.start()
 
-    episode.run_round(1, kills=10)
+    episode.run_round(1, Plan(kills=10, looks=2, stops=("canceled", "terminated")))
 
     assert episode.list_faults() == []
     assert sum(episode.kills.values()) == 10
-    assert episode.workspace.count("jobs") == 20
+    assert episode.looked == 2
+    assert episode.workspace.count("jobs") == JOBS

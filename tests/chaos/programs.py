@@ -1,0 +1,113 @@
+"""The programs of one workspace, each killed and started again from outside, and when each of them lived."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+from operations.processes.children import build_tied_argv
+from operations.processes.ports import choose_free_port
+from tests.temporal import TemporalServer, start_temporal
+from tests.worker.workspace import ROOT, Workspace
+
+WEB = "web"
+WEB_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class Life:
+    """One process from its start to its SIGKILL, on the monotonic clock; ``ended`` is ``None`` while it lives."""
+
+    name: str
+    pid: int
+    began: float
+    ended: float | None = None
+
+    def overlaps(self, since: float, until: float) -> bool:
+        return self.began <= until and (self.ended is None or self.ended >= since)
+
+
+@dataclass(slots=True)
+class Programs:
+    """Worker and web processes, and a Temporal server of their own; nothing here starts a dead one by itself."""
+
+    workspace: Workspace
+    workers: int = 1
+    temporal: TemporalServer | None = None
+    processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    lives: list[Life] = field(default_factory=list)
+    web_port: int = 0
+
+    def list_workers(self) -> list[str]:
+        return [f"worker-{number}" for number in range(self.workers)]
+
+    def start(self) -> None:
+        self.temporal = start_temporal(self.workspace.home / "temporal.db")
+        self.workspace.temporal_address, self.workspace.namespace = self.temporal.address, "default"
+        self.web_port = choose_free_port()
+        for name in (*self.list_workers(), WEB):
+            self.spawn(name)
+        self.wait_for_workers()
+
+    def spawn(self, name: str) -> None:
+        argv = [sys.executable, str(ROOT / "manage.py"), "runworker"]
+        if name == WEB:
+            where = ("-b", "127.0.0.1", "-p", str(self.web_port))
+            argv = [sys.executable, "-m", "daphne", *where, "jobctrl.asgi:application"]
+        environment = self.workspace.build_environment() | {
+            "DJANGO_SETTINGS_MODULE": "jobctrl.settings",
+            "PYTHONPATH": str(ROOT),
+            "LOG_LEVEL": "WARNING",
+        }
+        with self.workspace.worker_log.open("ab") as log:
+            process = subprocess.Popen(
+                build_tied_argv(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
+        self.processes[name] = process
+        self.lives.append(Life(name, process.pid, time.monotonic()))
+
+    def kill(self, name: str) -> None:
+        """SIGKILL to one process alone, as the kernel's out-of-memory killer sends it."""
+        process = self.processes[name]
+        process.kill()
+        process.wait()
+        life = next(life for life in reversed(self.lives) if life.pid == process.pid)
+        life.ended = time.monotonic()
+
+    def kill_temporal(self) -> None:
+        assert self.temporal is not None
+        self.temporal.kill()
+
+    def start_temporal_again(self) -> None:
+        """On the same file and port."""
+        assert self.temporal is not None
+        self.temporal = start_temporal(self.workspace.home / "temporal.db", port=self.temporal.port)
+
+    def wait_for_workers(self, *, seconds: float = 120.0) -> None:
+        """Until each of them has said that it lives."""
+        wanted = {self.processes[name].pid for name in self.list_workers()}
+        self.workspace.wait_until(
+            lambda: wanted <= set(self.workspace.list_living_workers()),
+            what="every worker's heartbeat",
+            seconds=seconds,
+        )
+
+    def list_worker_lives(self, since: float, until: float) -> list[Life]:
+        """The workers that lived at some moment between the two."""
+        return [life for life in self.lives if life.name != WEB and life.overlaps(since, until)]
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if self.temporal is not None:
+            self.temporal.kill()

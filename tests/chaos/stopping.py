@@ -1,0 +1,59 @@
+"""Runs ended from outside, past the product: canceled or terminated at Temporal itself."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Literal
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from tests.worker.workspace import Workspace
+
+How = Literal["canceled", "terminated"]
+#: Who asks, as Temporal's history keeps it of a client that does not say.
+GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+
+
+@dataclass(slots=True)
+class Stops:
+    """``accepted`` maps a run's id to how Temporal was told to end it."""
+
+    workspace: Workspace
+    dice: random.Random
+    accepted: dict[str, How] = field(default_factory=dict)
+
+    def stop_one(self, how: How) -> bool:
+        """End one open run, chosen at random; false where there was none or Temporal did not accept it."""
+        runs = self.workspace.query(
+            "SELECT workflow_id, run_id FROM workflow_run_projections WHERE status IN ('starting', 'in_progress') "
+            "ORDER BY workflow_id, run_id"
+        )
+        open_runs = [(workflow_id, run_id) for workflow_id, run_id in runs if run_id not in self.accepted]
+        if not open_runs:
+            return False
+        workflow_id, run_id = self.dice.choice(open_runs)
+
+        async def ask(client: Client) -> bool:
+            handle = client.get_workflow_handle(workflow_id, run_id=run_id)
+            try:
+                await (handle.cancel() if how == "canceled" else handle.terminate("chaos"))
+            except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND or error.status in GONE:
+                    return False
+                raise
+            return True
+
+        if not self.workspace.call_temporal(ask):
+            return False
+        self.accepted[run_id] = how
+        return True
+
+    def list_faults(self) -> list[str]:
+        """A terminated run has ended so; a canceled one too, unless it was past its work and ended well."""
+        faults = []
+        for run_id, how in self.accepted.items():
+            status = self.workspace.find_run_status(run_id)
+            allowed = {how} if how == "terminated" else {how, "succeeded"}
+            if status not in allowed:
+                faults.append(f"run {run_id} was {how} from outside and is {status} here")
+        return faults
