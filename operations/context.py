@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from operations import attention
 from operations.navigation import LinkGroup, list_links
-from operations.needs import list_needs
+from operations.needs import Need, list_needs
 from operations.readiness import read_worker
 from operations.spend import read_spend_today
 from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
@@ -93,8 +93,9 @@ class Shell:
         return len(attention.list_needing_person(limit=NEEDS_PERSON_SHOWN + 1))
 
     @cached_property
-    def _others_needing(self) -> int:
-        return len(list_needs(NEEDS_PERSON_SHOWN + 1))
+    def needs(self) -> list[Need]:
+        """The runs and boards among what waits for a person; read once for the page and its top bar."""
+        return list_needs(NEEDS_PERSON_SHOWN + 1)
 
     @property
     def needs_person(self) -> str:
@@ -104,12 +105,12 @@ class Shell:
     @property
     def waits(self) -> str:
         """How many jobs, runs and boards wait for a person."""
-        return _cap(self._jobs_needing + self._others_needing)
+        return _cap(self._jobs_needing + len(self.needs))
 
     @property
     def waits_url(self) -> str:
         """Where they are listed: the jobs have a list of their own, the dashboard shows all of it."""
-        if self._others_needing:
+        if self.needs:
             return f"{reverse('operations:dashboard')}#needs-you"
         return f"{reverse('operations:jobs')}?needs=me"
 

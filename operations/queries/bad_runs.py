@@ -11,7 +11,7 @@ from operations.models import WorkflowRunProjection
 from operations.queries.runs import OPEN_STATES
 
 ENDED_BADLY: Final = (RunStatus.FAILED, RunStatus.TERMINATED, RunStatus.TIMED_OUT)
-LOOKED_AT: Final = 100  # of each bad end, the newest
+LOOKED_AT: Final = 50  # of each bad end, the newest
 ONE_STEP: Final = "JobPipelineWorkflow"
 
 
@@ -32,7 +32,7 @@ def list_bad_runs(*, since: datetime, limit: int) -> list[WorkflowRunProjection]
 
 def _list_newest(status: str, since: datetime) -> list[WorkflowRunProjection]:
     rows = WorkflowRunProjection.objects.filter(status=status, first_seen_at__gte=since)
-    newest = list(rows.order_by("-first_seen_at", "-run_id")[:LOOKED_AT])
+    newest = list(rows.defer("result_json").order_by("-first_seen_at", "-run_id")[:LOOKED_AT])
     return [row for row in newest if not row.provisional]
 
 

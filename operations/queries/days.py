@@ -7,7 +7,7 @@ from typing import Final
 from operations.eventlog import read_head
 from operations.models import JobEventRow
 
-COUNTED: Final = 10_000
+COUNTED: Final = 5_000
 #: The first event since a moment never changes once there is one; a few are kept, and each is looked at before use.
 _firsts: dict[datetime, int] = {}
 
@@ -45,7 +45,7 @@ def _is_first(event_id: int, at: datetime) -> bool:
 
 
 def count_events_since(event_id: int, event_types: Sequence[str]) -> int:
-    """How many of these types from that id on; each is counted up to 10,000, from an index alone."""
+    """How many of these types from that id on; each is counted up to 5,000, from an index alone."""
     return sum(
         JobEventRow.objects.filter(event_type=name, id__gte=event_id).order_by().values("id")[:COUNTED].count()
         for name in event_types

@@ -21,7 +21,6 @@ from operations.job_states import map_lost_of, mark_lost, read_stages
 from operations.listing.jobs import ORDERS
 from operations.listing.runs import RunFilter, list_runs
 from operations.models import JobListProjection, WorkflowRunProjection
-from operations.needs import list_needs
 from operations.settings_store import find_setting
 from operations.stage_engine.counters import read_counters
 from operations.starters import StartOrder, start_stage
@@ -34,7 +33,6 @@ from operations.wording import describe_job
 
 SHOWN = 8
 SHOWN_RUNS = 5
-SHOWN_NEEDS = 4
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -67,7 +65,6 @@ def build_dashboard() -> dict[str, Any]:
         "ready": ready,
         "good_words": f"{threshold} or above",
         "needing": [describe_needing(job, threshold, lost.get(job.job_id, ())) for job in needing],
-        "needs": list_needs(SHOWN_NEEDS),
         "today": read_today(timezone.now()),
         "best": [describe_best(job, threshold, lost.get(job.job_id, ())) for job in best],
         "funnel": build_funnel(counters, found, lost=count_lost(counters)),

@@ -31,7 +31,7 @@ class Today:
 
 
 def read_today(now: datetime) -> Today:
-    """Five counts of index entries since midnight UTC, each up to 10,000, and the day's spend."""
+    """Five counts of index entries since midnight UTC, each up to 5,000, and the day's spend."""
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     first = queries.find_first_event_since(midnight)
     figures = [
