@@ -40,4 +40,6 @@ def list_needing_person(*, limit: int) -> list[UUID]:
     stuck = Q(state__in=(*PERSON_STATES, StageState.FAILED)) & ~Q(state=StageState.FAILED, retryable=True)
     visible = JobListProjection.objects.filter(job_id=OuterRef("job_id"), deleted=False, hidden=False)
     rows = JobStageState.objects.filter(stuck, Exists(visible), tenant_id=settings.TENANT_ID, stage__in=list(StageName))
-    return list(rows.order_by().values_list("job_id", flat=True).distinct()[:limit])
+    # Doubles are dropped here: asked for DISTINCT, SQLite may walk every stage row in the order of its jobs.
+    found = rows.order_by().values_list("job_id", flat=True)[: 2 * limit]
+    return list(dict.fromkeys(found))[:limit]

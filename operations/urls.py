@@ -2,9 +2,10 @@ from django.urls import path
 
 from operations.streaming.views import stream_nudges
 from operations.views.activity import show_activity, show_event
+from operations.views.bulk import act_on_jobs
 from operations.views.dashboard import show_dashboard, start_discovery
 from operations.views.job import act_on_job, show_job
-from operations.views.jobs import act_on_jobs, show_jobs
+from operations.views.jobs import show_jobs
 from operations.views.palette import search_palette
 from operations.views.run import show_run, stop_run
 from operations.views.runs import show_runs

@@ -1,11 +1,8 @@
 """What every operation of the API has in common."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
@@ -15,16 +12,11 @@ from rest_framework.views import APIView
 
 from operations.access.actors import Actor
 from operations.api.errors import ErrorOutput
-from operations.listing.paging import BadQuery, QueryReader
+from operations.listing.paging import BadQuery
 from operations.services.starts import Started
 
 KEY_LIMIT: Final = 200
 NAMED_AT_MOST: Final = 20
-EXPORT_LIMIT: Final = 10_000
-FORMAT: Final = OpenApiParameter(
-    "format", str, enum=("json", "csv"), description="`csv`: all that match, at most 10,000 rows, without paging."
-)
-
 PAGING: Final = (
     OpenApiParameter("cursor", str, description="From `nextCursor` of the page before."),
     OpenApiParameter(
@@ -115,41 +107,5 @@ def check_query(request: Request, known: Sequence[str]) -> None:
         raise BadQuery(dict(list(problems.items())[:NAMED_AT_MOST]))
 
 
-def read_format(request: Request) -> str:
-    reader = QueryReader(request.query_params)
-    chosen = reader.choice("format", ("json", "csv"), default="json")
-    reader.finish()
-    return chosen
-
-
 def answer_started(started: Started) -> Response:
     return Response(StartedOutput(started).data, status=202)
-
-
-def answer_csv(name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
-    """A CSV download. A cell that a spreadsheet would run as a formula is quoted."""
-    text = io.StringIO(newline="")
-    sheet = csv.writer(text)
-    sheet.writerow(columns)
-    sheet.writerows([defuse(value) for value in row] for row in rows)
-    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
-
-
-def defuse(value: Any) -> Any:
-    """Text that starts like a formula gets a leading apostrophe (OWASP, CSV injection)."""
-    if isinstance(value, str) and value.lstrip(" \n\ufeff")[:1] in (
-        "=",
-        "+",
-        "-",
-        "@",
-        "\t",
-        "\r",
-        "＝",
-        "＋",
-        "－",
-        "＠",
-    ):
-        return f"'{value}" if value.strip() else value
-    return "" if value is None else value

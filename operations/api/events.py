@@ -10,8 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from operations.api.base import EXPORT_LIMIT, FORMAT, PAGING, Operation, answer_csv, read_format, refusals
-from operations.listing.events import filter_events, list_events, read_event_filter
+from operations.api.base import PAGING, Operation, refusals
+from operations.api.exports import FORMAT, answer_csv, answer_json, read_format, take_for_export
+from operations.listing.events import ORDER, filter_events, list_events, read_event_filter
 from operations.models import JobEventRow
 
 EXPORTED = ("id", "recorded_at", "event_type", "job_id", "workflow_id", "run_id", "payload")
@@ -53,9 +54,12 @@ class ListEvents(Operation):
     )
     def get(self, request: Request) -> HttpResponseBase:
         wanted = read_event_filter(request.query_params)
-        if read_format(request) == "csv":
-            rows, _ = filter_events(wanted)
-            return answer_csv("events", EXPORTED, map(_as_cells, rows.order_by("-id")[:EXPORT_LIMIT]))
+        if chosen := read_format(request):
+            rows, notes = filter_events(wanted)
+            found = take_for_export(rows.order_by("-id"))
+            if chosen == "csv":
+                return answer_csv("events", EXPORTED, map(_as_cells, found))
+            return answer_json("events", found, output=EventOutput, order=ORDER, notes=notes)
         page = list_events(wanted, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
         return Response(
             {"events": EventOutput(page.rows, many=True).data, "nextCursor": page.next_cursor, "notes": page.notes}

@@ -14,19 +14,17 @@ from rest_framework.response import Response
 
 from operations import queries
 from operations.api.base import (
-    EXPORT_LIMIT,
-    FORMAT,
     IDEMPOTENCY,
     PAGING,
     Operation,
     StartedOutput,
-    answer_csv,
     answer_started,
-    read_format,
     refusals,
 )
 from operations.api.errors import Conflict
+from operations.api.exports import FORMAT, answer_csv, answer_json, read_format, take_for_export
 from operations.contracts import StageName
+from operations.errors import WorkerUnavailable
 from operations.job_actions import ActionRequest, ActionResult, find_action, list_actions
 from operations.listing.jobs import ORDERS, STAGES, STATES, VIEWS, filter_jobs, list_jobs, read_job_filter
 from operations.starters import StartOrder, start_stage
@@ -59,10 +57,15 @@ GUARDS = {
 
 FILTERS = [
     OpenApiParameter("stage", str, enum=STAGES),
-    OpenApiParameter("state", str, enum=STATES, description="Needs `stage`."),
+    OpenApiParameter("state", str, enum=STATES, description="Of `stage`; of any where that is absent."),
     OpenApiParameter("minScore", {"type": "integer", "minimum": 1, "maximum": 10}),
     OpenApiParameter("maxScore", {"type": "integer", "minimum": 1, "maximum": 10}),
     OpenApiParameter("source", {"type": "string", "maxLength": 160}, description="As in `source` of a job."),
+    OpenApiParameter(
+        "place",
+        {"type": "string", "maxLength": 200},
+        description="Words of the place, or `remote`, `hybrid`, `onsite`; a job must have all of them.",
+    ),
     OpenApiParameter("active", str, enum=("active", "closed", "unknown")),
     OpenApiParameter("q", {"type": "string", "maxLength": 200}, description="Words in title, company or place."),
     OpenApiParameter("maxAgeDays", {"type": "integer", "minimum": 1, "maximum": 3650}),
@@ -113,10 +116,13 @@ class ListJobs(Operation):
     def get(self, request: Request) -> HttpResponseBase:
         wanted = read_job_filter(request.query_params)
         now = timezone.now()
-        if read_format(request) == "csv":
-            rows, _ = filter_jobs(wanted, now=now)
-            ordered = rows.order_by(*(f"-{name}" for name in ORDERS[wanted.sort]))
-            return answer_csv("jobs", EXPORTED, ordered.values_list(*EXPORTED)[:EXPORT_LIMIT])
+        if chosen := read_format(request):
+            order = ORDERS[wanted.sort]
+            rows, notes = filter_jobs(wanted, now=now)
+            rows = rows.order_by(*(f"-{name}" for name in order))
+            if chosen == "csv":
+                return answer_csv("jobs", EXPORTED, take_for_export(rows.values_list(*EXPORTED)))
+            return answer_json("jobs", take_for_export(rows), output=JobOutput, order=order, notes=notes)
         page = list_jobs(wanted, now=now, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
         return Response(
             {"jobs": JobOutput(page.rows, many=True).data, "nextCursor": page.next_cursor, "notes": page.notes}
@@ -171,9 +177,13 @@ class ActOnJob(Operation):
 
 
 def answer_action(result: ActionResult, job_id: UUID) -> Response:
-    """202 with the run's ids, 409 where a guard refused the only job, else 200."""
+    """202 with the run's ids, 409 or 503 where the only job was refused, else 200."""
     if result.started is not None:
         return answer_started(result.started)
+    if result.refused.get(job_id) == WorkerUnavailable.code:
+        raise WorkerUnavailable(
+            "Some runs of this job were asked to stop, then Temporal was lost. Ask again in a moment."
+        )
     guard = GUARDS.get(result.refused.get(job_id, ""))
     if guard is not None:
         raise Conflict(guard[1], code=guard[0])

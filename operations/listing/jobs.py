@@ -1,6 +1,6 @@
 """The job list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,13 +8,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q
 
 from operations.attention import list_needing_person
 from operations.contracts import ENROLLED_STAGES, StageName, StageState
-from operations.listing.paging import PAGE_SIZE, Page, QueryReader, read_page
+from operations.listing.job_words import NEWEST_WINDOW, Found, Rows, filter_by_place, filter_by_text, keep_newest
+from operations.listing.paging import PAGE_SIZE, Page, QueryReader, continue_after, encode_cursor, read_page
 from operations.models import JobListProjection, JobStageState
-from operations.search_index import SHORTEST_TERM, find_matching_jobs
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "score": ("sort_score", "discovered_at", "job_id"),
@@ -24,8 +24,12 @@ VIEWS = ("visible", "hidden", "deleted")
 STAGES = (*(str(stage) for stage in ENROLLED_STAGES), str(StageName.PDF))
 STATES = tuple(str(state) for state in StageState)
 FEW = 500
+MOST_COUNTED = 100_000
+STATE_NOTE = (
+    f"Many jobs are in this state at some step, so only the newest {NEWEST_WINDOW:,} are looked at. "
+    "Choose a step to look through all."
+)
 MOST_NEEDING = 1000
-SHORT_TERM_WINDOW = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class JobFilter:
     max_score: int | None = None
     source: str = ""
     active: str = ""
+    place: str = ""
     text: str = ""
     max_age_days: int | None = None
     documents: str = ""
@@ -56,6 +61,7 @@ def read_job_filter(params: Mapping[str, str]) -> JobFilter:
         max_score=reader.integer("maxScore", 1, 10),
         source=reader.text("source", limit=160),
         active=reader.choice("active", ("active", "closed", "unknown")),
+        place=reader.text("place"),
         text=reader.text("q"),
         max_age_days=reader.integer("maxAgeDays", 1, 3650),
         documents=reader.choice("documents", ("yes", "no")),
@@ -63,8 +69,8 @@ def read_job_filter(params: Mapping[str, str]) -> JobFilter:
         view=reader.choice("view", VIEWS, default="visible"),
         sort=reader.choice("sort", tuple(ORDERS), default="score"),
     )
-    if found.state and not found.stage:
-        reader.errors["state"] = "say of which stage"
+    if found.min_score and found.max_score and found.min_score > found.max_score:
+        reader.errors["maxScore"] = f"it is below the lowest score asked for, which is {found.min_score}"
     reader.finish()
     return found
 
@@ -75,14 +81,27 @@ def list_jobs(wanted: JobFilter, *, now: datetime, cursor: str = "", limit: int 
     return read_page(rows, order=ORDERS[wanted.sort], cursor=cursor, limit=limit, notes=notes)
 
 
-def list_job_ids(wanted: JobFilter, *, now: datetime, limit: int = 1000) -> list[UUID]:
-    """Ids of all that match, for a bulk action; at most ``limit``."""
+def list_job_ids(wanted: JobFilter, *, now: datetime, after: str = "", limit: int = 1000) -> tuple[list[UUID], str]:
+    """Ids of those that match, at most ``limit``, for a bulk action; and where the next begin, "" = there are none."""
+    order = ORDERS[wanted.sort]
     rows, _ = filter_jobs(wanted, now=now)
-    order = [f"-{name}" for name in ORDERS[wanted.sort]]
-    return list(rows.order_by(*order).values_list("job_id", flat=True)[:limit])
+    if after:
+        rows = continue_after(rows, order, after)
+    found = list(rows.order_by(*(f"-{name}" for name in order)).values_list(*order)[: limit + 1])
+    cursor = encode_cursor(found[limit - 1]) if len(found) > limit else ""
+    return [key[-1] for key in found[:limit]], cursor
 
 
-def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[QuerySet[JobListProjection], tuple[str, ...]]:
+def count_jobs(wanted: JobFilter, *, now: datetime, after: str = "") -> int:
+    """How many match, from ``after`` on; counts no further than 100,000. Reads the whole list in the worst case, so it
+    is for what a person does, not for what a page shows."""
+    rows, _ = filter_jobs(wanted, now=now)
+    if after:
+        rows = continue_after(rows, ORDERS[wanted.sort], after)
+    return rows.order_by().values("job_id")[:MOST_COUNTED].count()
+
+
+def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[Rows, tuple[str, ...]]:
     """The rows that match, unordered, and what the search had to leave out."""
     notes: tuple[str, ...] = ()
     rows = JobListProjection.objects.filter(_view(wanted.view))
@@ -103,11 +122,18 @@ def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[QuerySet[JobListPr
         rows = rows.filter(**{f"{score}__gte": 1})
     if wanted.needs:
         rows = rows.filter(job_id__in=list_needing_person(limit=MOST_NEEDING))
+    in_view = JobListProjection.objects.filter(_view(wanted.view))
     if wanted.stage:
         rows = _in_stage(rows, wanted.stage, wanted.state)
+    elif wanted.state:
+        rows, notes = _in_state(rows, wanted.state, in_view=in_view)
+    if wanted.place:
+        rows, more = filter_by_place(rows, wanted.place, in_view=in_view)
+        notes += more
     if wanted.text:
-        rows, notes = _with_text(rows, wanted.text, view=wanted.view)
-    return rows, notes
+        rows, more = filter_by_text(rows, wanted.text, in_view=in_view)
+        notes += more
+    return rows, tuple(dict.fromkeys(notes))
 
 
 def _view(view: str) -> Q:
@@ -116,7 +142,7 @@ def _view(view: str) -> Q:
     return Q(deleted=False, hidden=view == "hidden")
 
 
-def _in_stage(rows: QuerySet[JobListProjection], stage: str, state: str) -> QuerySet[JobListProjection]:
+def _in_stage(rows: Rows, stage: str, state: str) -> Rows:
     """By id set where few rows are in that state; where many are, by walking the list in its order."""
     staged = JobStageState.objects.filter(tenant_id=settings.TENANT_ID, stage=stage)
     if state:
@@ -132,33 +158,11 @@ def _in_stage(rows: QuerySet[JobListProjection], stage: str, state: str) -> Quer
     return rows.extra(where=[f"+job_list_projections.job_id IN ({statement})"], params=params)
 
 
-def _with_text(
-    rows: QuerySet[JobListProjection], text: str, *, view: str
-) -> tuple[QuerySet[JobListProjection], tuple[str, ...]]:
-    """By id set where the index finds few. Many are met soon by walking the list in its order, and none is left out."""
-    terms = text.split()[:8]
-    indexed = [term for term in terms if len(term) >= SHORTEST_TERM]
-    if not indexed:
-        note = f"Words under {SHORTEST_TERM} characters are searched for in the newest {SHORT_TERM_WINDOW:,} jobs only."
-        return _containing(_among_newest(rows, view), terms), (note,)
-    found = find_matching_jobs(indexed, limit=FEW)
-    if not found.truncated:
-        return _containing(rows.filter(job_id__in=found.job_ids), [term for term in terms if term not in indexed]), ()
-    if all(term.isascii() for term in terms):
-        return _containing(rows, terms), ()
-    # SQLite's LIKE knows the two cases of ASCII letters only; its index knows all.
-    found = find_matching_jobs(indexed)
-    notes = (f"Only the newest {len(found.job_ids):,} matches are shown.",) if found.truncated else ()
-    return _containing(rows.filter(job_id__in=found.job_ids), [term for term in terms if term not in indexed]), notes
-
-
-def _containing(rows: QuerySet[JobListProjection], terms: Sequence[str]) -> QuerySet[JobListProjection]:
-    for term in terms:
-        rows = rows.filter(Q(title__icontains=term) | Q(company__icontains=term) | Q(location__icontains=term))
-    return rows
-
-
-def _among_newest(rows: QuerySet[JobListProjection], view: str) -> QuerySet[JobListProjection]:
-    newest = JobListProjection.objects.filter(_view(view)).order_by("-discovered_at", "-job_id")
-    oldest = newest.values_list("discovered_at", flat=True)[SHORT_TERM_WINDOW : SHORT_TERM_WINDOW + 1].first()
-    return rows if oldest is None else rows.filter(discovered_at__gt=oldest)
+def _in_state(rows: Rows, state: str, *, in_view: Rows) -> Found:
+    """In that state in any stage. Where many are, the set of all of them is too large to make for one page."""
+    staged = JobStageState.objects.filter(tenant_id=settings.TENANT_ID, stage__in=STAGES, state=state)
+    few = list(staged.values_list("job_id", flat=True)[: FEW + 1])
+    if len(few) <= FEW:
+        return rows.filter(job_id__in=set(few)), ()
+    newest = keep_newest(rows, in_view)
+    return newest.filter(Exists(staged.filter(job_id=OuterRef("job_id")))), (STATE_NOTE,)

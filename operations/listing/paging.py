@@ -15,6 +15,7 @@ from django.db.models import Model, QuerySet
 
 PAGE_SIZE = 50
 LARGEST_PAGE = 200
+EXPORT_LIMIT = 10_000
 
 NOT_OURS = {"cursor": "it is not one that this list gave; start from the first page"}
 
@@ -54,7 +55,7 @@ def read_page(
     """
     limit = max(1, min(limit, LARGEST_PAGE))
     if cursor:
-        rows = _after(rows, order, decode_cursor(cursor, width=len(order)), ascending=ascending)
+        rows = continue_after(rows, order, cursor, ascending=ascending)
     sign = "" if ascending else "-"
     found = list(rows.order_by(*(f"{sign}{name}" for name in order))[: limit + 1])
     more = len(found) > limit
@@ -86,8 +87,9 @@ def read_merged_page(
     return Page(shown, last, notes)
 
 
-def _after(rows: QuerySet[M], order: Sequence[str], key: Key, *, ascending: bool) -> QuerySet[M]:
+def continue_after(rows: QuerySet[M], order: Sequence[str], cursor: str, *, ascending: bool = False) -> QuerySet[M]:
     """A row-value comparison, which both databases answer from the index; the ORM has no expression for it."""
+    key = decode_cursor(cursor, width=len(order))
     table = rows.model._meta.db_table
     fields: list[Any] = [rows.model._meta.get_field(name) for name in order]
     columns = ", ".join(f"{table}.{f.column}" for f in fields)

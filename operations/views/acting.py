@@ -1,5 +1,6 @@
 """Turning a posted form into a job action, and its result into a sentence."""
 
+from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -14,8 +15,9 @@ from operations.wording import count_of, describe_code
 KEY_LIMIT = 200
 
 
-def perform(request: HttpRequest, action: JobAction, job_ids: Sequence[UUID]) -> None:
-    """Perform it and say what happened and what comes next; a refusal is said too, and changes nothing."""
+def perform(request: HttpRequest, action: JobAction, job_ids: Sequence[UUID]) -> bool:
+    """Perform it and say what happened and what comes next; a refusal is said too, and changes nothing. False where
+    the action as a whole was refused."""
     asked = ActionRequest(
         job_ids,
         str(request.user.get_username()),
@@ -26,23 +28,24 @@ def perform(request: HttpRequest, action: JobAction, job_ids: Sequence[UUID]) ->
         result = action.perform(asked)
     except OperationsError as error:
         messages.error(request, error.message)
-        return
+        return False
     tone = messages.success if result.done else messages.warning
     tone(request, describe_result(action, result))
+    return True
 
 
 def describe_result(action: JobAction, result: ActionResult) -> str:
-    """One or two sentences: what was done, what was refused and why."""
+    """What was done, and for each reason how many were refused."""
     parts = []
     if result.done:
         parts.append(f"{action.label}: {count_of(len(result.done), 'job')}.")
     if result.started:
         parts.append(describe_started(result.started))
-    if result.refused:
-        code = next(iter(result.refused.values()))
+    for code, count in Counter(result.refused.values()).most_common():
         reason = describe_code(code) or describe_code(code.lower())
         why = reason.short if reason else "nothing would change"
-        parts.append(f"{count_of(len(result.refused), 'job')} left as before: {why}.")
+        remedy = f" {reason.remedy}" if reason and reason.remedy else ""
+        parts.append(f"{count_of(count, 'job')} left as before: {why}.{remedy}")
     return " ".join(parts) or "Nothing was changed."
 
 

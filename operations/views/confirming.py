@@ -21,8 +21,12 @@ def ask_first(request: HttpRequest, *, title: str, consequence: str, label: str,
         "consequence": consequence,
         "label": label,
         "back": referer if is_ours else back,
-        "fields": [
-            (name, value) for name, values in request.POST.lists() if name not in _OWN_FIELDS for value in values
-        ],
+        "fields": list_posted(request),
     }
     return render(request, "confirm.html", context)
+
+
+def list_posted(request: HttpRequest) -> list[tuple[str, str]]:
+    """Every field of the form that was posted."""
+    posted = request.POST.lists()
+    return [(name, str(value)) for name, values in posted if name not in _OWN_FIELDS for value in values]

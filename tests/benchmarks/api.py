@@ -15,6 +15,7 @@ FILTERS = (
     "sort=newest", "minScore=7", "minScore=4&maxScore=5&sort=newest", "source=greenhouse:board-7", "active=closed",
     "documents=yes", "documents=no&sort=newest", "maxAgeDays=7", "stage=score", "stage=score&state=pending",
     "stage=score&state=failed", "stage=tailor&state=skipped", "needs=me", "view=hidden", "view=deleted",
+    "place=berlin", "place=remote", "place=remote&sort=newest", "place=engineer", "state=failed", "state=skipped",
 )  # fmt: skip
 SEARCHES = ("q=engineer", "q=senior+data", "q=company+77", "q=qa", "q=berlin&minScore=7", "q=nobody+at+all")
 OTHERS = ("/v1/workflow-runs", "/v1/workflow-runs?status=ended_badly", "/v1/events", "/v1/events?type=JobScored")

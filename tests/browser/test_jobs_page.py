@@ -46,6 +46,53 @@ def test_it_keeps_the_filters_in_the_address(page: Page, filled: Product, open_c
     assert page.locator(ROWS).count() == every
 
 
+def test_it_filters_by_what_the_form_offers_and_goes_back(page: Page, filled: Product) -> None:
+    page.goto("/jobs/")
+    every = page.locator(ROWS).count()
+    page.get_by_label("Place, or remote").fill("remote")
+    page.get_by_label("Step", exact=True).select_option(label="Reading")
+    page.get_by_label("State of the step").select_option("succeeded")
+    page.get_by_label("Fit from").select_option("2")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.wait_for_url("**/jobs/?place=remote**")
+    asked = {"place": ["remote"], "stage": ["enrich"], "state": ["succeeded"], "minScore": ["2"]}
+    assert parse_qs(urlsplit(page.url).query, keep_blank_values=True) == asked
+    few = page.locator(ROWS).count()
+    assert 0 < few < every
+    for row in page.locator(ROWS).all_inner_texts():
+        assert "remote" in row.lower()
+
+    set_now = page.get_by_role("list", name="Filters that are set")
+    expect(set_now).to_contain_text("Place: remote")
+    set_now.get_by_role("link", name="Remove the filter Place: remote").click()
+    page.wait_for_url("**/jobs/?stage=enrich**")
+    assert page.locator(ROWS).count() > few
+    expect(page.get_by_label("Place, or remote")).to_have_value("")
+    expect(page.get_by_label("State of the step")).to_have_value("succeeded")
+
+    page.go_back()
+    assert read_query(page) == asked
+    expect(page.get_by_label("Place, or remote")).to_have_value("remote")
+    assert page.locator(ROWS).count() == few
+    page.get_by_role("link", name="Clear all").click()
+    expect(page.locator(ROWS)).to_have_count(every)
+    expect(page.get_by_role("list", name="Filters that are set")).to_have_count(0)
+
+
+def test_every_filter_is_there_at_any_width(open_context: NewContext, filled: Product) -> None:
+    for width in (1440, 390):
+        for scripts in (True, False):
+            page = open_context(viewport={"width": width, "height": 900}, java_script_enabled=scripts).new_page()
+            page.goto("/jobs/")
+            if width == 390:
+                expect(page.get_by_label("Source", exact=True)).to_be_hidden()
+                page.get_by_text("Step, fit and source").click()
+            for name in ("Step", "State of the step", "Fit from", "Fit up to", "Source"):
+                expect(page.get_by_label(name, exact=True)).to_be_visible()
+            page.goto("/jobs/?stage=score&state=succeeded")
+            expect(page.get_by_label("Step", exact=True)).to_be_visible()
+
+
 def test_it_pages_by_key_and_back(page: Page, filled: Product) -> None:
     """The log, which is longer than a page in any workspace."""
     rows = "#activity-list [data-row]"
@@ -87,8 +134,10 @@ def test_it_exports_what_is_shown(page: Page, filled: Product) -> None:
     assert table.headers["content-type"].startswith("text/csv")
     assert len(table.text().strip().splitlines()) == shown + 1
 
-    body = json.loads(page.request.get(str(page.get_by_role("link", name="JSON").get_attribute("href"))).text())
-    jobs = next(value for value in body.values() if isinstance(value, list))
+    with page.expect_download() as download:
+        page.get_by_role("link", name="JSON").click()
+    assert download.value.suggested_filename == "jobs.json"
+    jobs = json.loads(download.value.path().read_text())["jobs"]
     assert len(jobs) == shown
     assert all(job["fitScore"] >= 7 for job in jobs)
 
