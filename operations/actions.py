@@ -4,10 +4,11 @@ from uuid import UUID
 
 from operations import queries
 from operations.contracts import STAGE_AFTER, StageName
+from operations.errors import WorkerUnavailable
 from operations.first_steps import first_step
 from operations.job_actions import ActionRefused, ActionRequest, ActionResult, job_action
 from operations.listing.runs import RunFilter, list_runs
-from operations.services.cancellation import cancel_run, revoke_stages
+from operations.services.cancellation import ASKED, NotCancelable, cancel_runs, revoke_stages
 from operations.services.releasing import release_stages
 from operations.services.retrying import retry_stages
 from operations.services.stages import list_unfit_jobs, reset_stages
@@ -86,18 +87,20 @@ def retry_stage(request: ActionRequest) -> ActionResult:
 
 @job_action("cancel", label="Cancel", consequence="Finished stages keep their results.")
 def cancel(request: ActionRequest) -> ActionResult:
-    """Ask every open run that works on these jobs alone to stop."""
-    done: list[UUID] = []
+    """Ask every open run that works on these jobs alone to stop; one that has ended or is out of reach stops no other.
+
+    Raises ``WorkerUnavailable`` only where Temporal is gone before anything was asked.
+    """
+    runs = {job_id: queries.list_open_runs_of_job(job_id) for job_id in request.job_ids}
+    outcomes = cancel_runs([run.run_id for found in runs.values() for run in found], requester=request.actor)
     refused: dict[UUID, str] = {}
-    for job_id in request.job_ids:
-        open_runs = queries.list_open_runs_of_job(job_id)
-        if not open_runs:
-            refused[job_id] = "not_cancelable"
-            continue
-        for run in open_runs:
-            cancel_run(run.run_id, requester=request.actor)
-        done.append(job_id)
-    return ActionResult(done, refused)
+    for job_id, found in runs.items():
+        codes = [outcomes[run.run_id] for run in found]
+        if WorkerUnavailable.code in codes:
+            refused[job_id] = WorkerUnavailable.code
+        elif ASKED not in codes:
+            refused[job_id] = NotCancelable.code
+    return ActionResult([job_id for job_id in runs if job_id not in refused], refused)
 
 
 @first_step(

@@ -1,9 +1,9 @@
 """Asking a run to stop: Temporal accepts first, the intent is recorded after. Repeating it is safe."""
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from operations import queries
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 HELD = (StageState.RUNNING, StageState.QUEUED)
 END_SECONDS = 10.0
 LOOK_SECONDS = 0.2
+#: The outcome of a run that was asked to stop.
+ASKED: Final = ""
 
 
 class NotCancelable(OperationsError):
@@ -64,6 +66,26 @@ def cancel_run(run_id: str, *, requester: str = "") -> queries.RunRow:
         raise NotCancelable("Temporal knows this run no more or has ended it; its record is brought up to date soon.")
     record_cancel_intent(workflow_id, run_id, requester=requester)
     return run
+
+
+def cancel_runs(run_ids: Sequence[str], *, requester: str = "") -> dict[str, str]:
+    """``ASKED`` or the code of its refusal for each run. Once Temporal is gone the others are not tried.
+
+    Raises ``WorkerUnavailable`` where it is gone before any run was asked.
+    """
+    outcomes: dict[str, str] = {}
+    for run_id in dict.fromkeys(run_ids):
+        try:
+            cancel_run(run_id, requester=requester)
+        except (NotCancelable, RunUnknown) as refusal:
+            outcomes[run_id] = refusal.code
+        except WorkerUnavailable as gone:
+            if ASKED not in outcomes.values():
+                raise
+            return {run_id: outcomes.get(run_id, gone.code) for run_id in run_ids}
+        else:
+            outcomes[run_id] = ASKED
+    return outcomes
 
 
 def revoke_stages(stage: StageName, job_ids: Iterable[UUID], *, requester: str = "") -> ResetReport:

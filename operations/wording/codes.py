@@ -35,7 +35,9 @@ _REASONS: Final[dict[str, Reason]] = {
     "source_unavailable": Reason("the site cannot answer now", _WAIT),
     "worker_shutdown": Reason("the worker stopped", "It goes on when a worker runs again."),
     "activity_timeout": Reason("a step took too long", "Try again."),
-    "worker_runtime_unavailable": Reason("no worker is running", "Start it with the up or runworker command."),
+    "worker_runtime_unavailable": Reason(
+        "no worker is running, or Temporal cannot be reached", "Start everything with the up command, then ask again."
+    ),
     "reconciled_not_found": Reason("Temporal no longer knows this run", "Start it again if its work is missing."),
     "active_work": Reason("work on it is still going on", "Wait for it, or stop it and reset."),
     "not_cancelable": Reason("it has already ended"),
