@@ -106,7 +106,7 @@ def filter_jobs(wanted: JobFilter, *, now: datetime) -> tuple[Rows, tuple[str, .
     notes: tuple[str, ...] = ()
     rows = JobListProjection.objects.filter(_view(wanted.view))
     score = "sort_score"
-    if wanted.sort == "newest":
+    if wanted.sort == "newest" and connection.vendor == "sqlite":
         # An expression that no index fits: SQLite would read the range of scores and sort all of it.
         rows, score = rows.alias(score_then=F("sort_score") + 0), "score_then"
     plain: dict[str, Any] = {
