@@ -64,6 +64,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "STILL_ENDING": Reason("its run was asked to stop and has not ended yet", "Try again in a moment."),
     "NOT_HELD": Reason("no run holds it", "Reload the page to see where it stands."),
     "RUN_OPEN": Reason("its run is still at work", "Cancel that run, or wait until it has ended."),
+    "ALREADY_PENDING": Reason("it waits already, so there is nothing to reset", "Run the step."),
     "NO_SUCH_ROW": Reason("it has no such step yet", "Run the step before it first."),
     "OWNER_ENDED": Reason("its run ended before it was finished", "Try again."),
     "WORKER_LOST": Reason("the worker stopped before it was finished", _WAIT),
