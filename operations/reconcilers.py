@@ -5,6 +5,7 @@ from datetime import timedelta
 from operations.folding.engine import catch_up, list_failing_apps, list_flagged_apps
 from operations.reconciling import at_startup, on_heartbeat
 from operations.services.frozen_starts import repeat_starts
+from operations.services.missing_runs import rebuild_missing_runs
 from operations.services.owner_recovery import recover_owners
 from operations.services.reconciliation import reconcile_every_run, reconcile_runs
 from operations.services.workers import prune_heartbeats
@@ -26,6 +27,7 @@ def catch_up_projections() -> int:
 
 
 at_startup(reconcile_every_run)
+on_heartbeat(rebuild_missing_runs)
 on_heartbeat(reconcile_runs)
 on_heartbeat(recover_owners)
 on_heartbeat(repeat_starts)

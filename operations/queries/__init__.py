@@ -2,7 +2,13 @@
 
 from operations.queries.bad_runs import list_bad_runs
 from operations.queries.days import COUNTED, count_events_since, find_first_event_since
-from operations.queries.events import CONTENT_EVENTS, find_content_event_id, find_event, find_first_event_time
+from operations.queries.events import (
+    CONTENT_EVENTS,
+    find_content_event_id,
+    find_event,
+    find_first_event_time,
+    list_logged_runs,
+)
 from operations.queries.executions import (
     count_plans,
     count_without_pdf,
@@ -26,6 +32,7 @@ from operations.queries.runs import (
     RunRow,
     build_temporal_command,
     count_open_runs,
+    count_runs,
     find_run,
     find_run_row,
     find_temporal_url,
@@ -60,6 +67,7 @@ __all__ = [
     "count_lost_stages",
     "count_open_runs",
     "count_plans",
+    "count_runs",
     "count_stage_states",
     "count_without_pdf",
     "find_content_event_id",
@@ -77,6 +85,7 @@ __all__ = [
     "iter_unsettled_runs",
     "list_bad_runs",
     "list_jobs_scored_between",
+    "list_logged_runs",
     "list_memberships",
     "list_open_runs_of_job",
     "list_open_steps",

@@ -1,5 +1,6 @@
 """Reads of the event log."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -28,3 +29,9 @@ def find_first_event_time(event_type: str) -> datetime | None:
 
 def find_event(event_id: int) -> JobEventRow | None:
     return JobEventRow.objects.filter(id=event_id).first()
+
+
+def list_logged_runs(event_types: Sequence[str], *, first_id: int, below: int) -> list[str]:
+    """Ids of the runs that these types of events tell of, in one slice of the log."""
+    rows = JobEventRow.objects.filter(id__gte=first_id, id__lt=below, event_type__in=event_types).exclude(run_id="")
+    return sorted(set(rows.values_list("run_id", flat=True)))

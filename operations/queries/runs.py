@@ -13,6 +13,7 @@ from operations.errors import WorkerUnavailable
 from operations.models import WorkflowRunProjection
 from operations.temporal import resolve_address
 
+PAGE = 500
 OPEN_STATES = ("starting", "in_progress")
 
 
@@ -50,6 +51,12 @@ def _to_run(row: WorkflowRunProjection) -> RunRow:
 
 def find_run_row(run_id: str) -> WorkflowRunProjection | None:
     return WorkflowRunProjection.objects.filter(run_id=run_id).first()
+
+
+def count_runs(run_ids: Sequence[str]) -> int:
+    """How many of these runs have a row; a lookup for each, in pages."""
+    pages = (run_ids[start : start + PAGE] for start in range(0, len(run_ids), PAGE))
+    return sum(WorkflowRunProjection.objects.filter(run_id__in=page).count() for page in pages)
 
 
 def has_workflow(workflow_id: str) -> bool:

@@ -20,6 +20,7 @@ from operations.ended_runs import find_run_stop, list_ended_runs
 from operations.eventlog import append
 from operations.events import StageStarted
 from operations.models import JobEventRow, WorkflowRunProjection
+from operations.services import frozen_starts
 from operations.stage_engine import Claim, claim_stage, publish_stage, settle_failure
 from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, claim
 
@@ -100,6 +101,7 @@ def test_it_refuses_a_finished_row_with_one_read(
 # --- plans -------------------------------------------------------------------------------------
 
 JOB = uuid4()
+ASKED = queries.OpenRun("run-a", "w", "DiscoverWorkflow", False, 0, timezone.now())
 REF = ExecutionRef("local", "discover-local", "run-a")
 
 
@@ -152,6 +154,13 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "attempts of a job": lambda: list_attempts(JOB),
     "events of a job": read_events_of_a_job,
     "events of a run": read_events_of_a_run,
+    "runs told of in a slice of the log": lambda: queries.list_logged_runs(
+        ("WorkflowStarted", "WorkflowFailed"), first_id=1, below=5001
+    ),
+    "rows of runs": lambda: queries.count_runs(["run-a", "run-b"]),
+    "open runs in turn": lambda: queries.list_unsettled_runs("in_progress", after=ASKED, limit=500),
+    "assumed ends in turn": lambda: queries.list_unsettled_runs(queries.ASSUMED, after=ASKED, limit=100),
+    "starts to repeat": frozen_starts.repeat_starts,
     "posting": lambda: discovery_queries.find_posting(JOB),
     "posting refusal": lambda: discovery_queries.find_posting_refusal(JOB, needs_trust=True),
 }
