@@ -80,7 +80,7 @@ def run_variant(database: str, workers: int, kills: int, *, jobs: int, seed: int
                 number += 1
                 episode.run_round(number, plan_round(number, min(KILLS_A_ROUND, left)))
                 left -= KILLS_A_ROUND
-                faults += report(f"after round {number}", episode.list_faults())
+                faults += report(f"after round {number}", [*episode.list_faults(), *episode.stops.find_unexplained()])
                 print(f"{database}, {workers} workers: {sum(episode.kills.values())} kills {dict(episode.kills)}, "
                       f"{len(episode.stops.accepted)} runs ended from outside, {episode.looked} looks at every run, "
                       f"{episode.watch.answers} answers of health, {episode.later_runs} later runs, "

@@ -10,7 +10,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from tests.worker.workspace import Workspace
 
 How = Literal["canceled", "terminated"]
-#: Who asks, as Temporal's history keeps it of a client that does not say.
+#: Temporal did not take the request, or nobody knows whether it did.
 GONE = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 
 
@@ -57,3 +57,12 @@ class Stops:
             if status not in allowed:
                 faults.append(f"run {run_id} was {how} from outside and is {status} here")
         return faults
+
+    def find_unexplained(self) -> list[str]:
+        """A run that ended canceled has on record that it was asked to stop, although nobody asked the product."""
+        asked = {payload["runId"] for _, payload in self.workspace.list_events("WorkflowCancellationRequested")}
+        return [
+            f"run {run_id} was canceled from outside, and the log does not say that anybody asked for it"
+            for run_id, how in self.accepted.items()
+            if how == "canceled" and run_id not in asked and self.workspace.find_run_status(run_id) == "canceled"
+        ]
