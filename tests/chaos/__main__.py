@@ -6,6 +6,7 @@ import random
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -107,12 +108,18 @@ def run_outages(database: str, *, seconds: float) -> int:
                 outage.start()
                 outage.run()
             except AssertionError as wrong:
-                faults += report(what, [str(wrong)])
+                faults += report(what, [f"{find_line(wrong)}: {wrong}"])
             else:
                 print(f"{what}, then wiped, then restored: pages, API and health told the truth", flush=True)
             finally:
                 outage.stop()
     return faults
+
+
+def find_line(wrong: AssertionError) -> str:
+    """The assertion as it is written: outside of the test suite nothing else says what it was about."""
+    frame = traceback.extract_tb(wrong.__traceback__)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno}, {frame.line}"
 
 
 def report(when: str, faults: list[str]) -> int:
