@@ -38,9 +38,9 @@ FAILURES_IN_REPORT = 25
 
 
 def is_canceled_by_operator() -> bool:
-    """The run was asked to stop; a worker that shuts down is not that."""
+    """The run was asked to stop. A worker that shuts down is not that, nor a Temporal that has lost the run."""
     details = activity.cancellation_details()
-    return activity.is_cancelled() and not (details is not None and details.worker_shutdown)
+    return activity.is_cancelled() and details is not None and details.cancel_requested
 
 
 def must_stop() -> bool:

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from operations import queries
 from operations.contracts import COHORT_OWNERS, RunStatus, WorkflowOutcome, WorkflowStart
 from operations.database import writer
 from operations.ended_runs import CancelEvidence, make_cancel_key, make_end_key
@@ -70,9 +71,11 @@ def record_outcome(outcome: WorkflowOutcome) -> bool:
     """Append the run's authoritative end; the first one wins and later ones change nothing.
 
     In the same transaction whatever stage rows the run still owns are settled, and no claim is given to it
-    afterwards: no row ever says that an ended run is working on it.
+    afterwards: no row ever says that an ended run is working on it. A run whose end was only assumed is first marked as
+    found again.
     """
     with writer():
+        _undo_assumed_end(outcome)
         canceled = outcome.status == RunStatus.CANCELED
         if canceled and outcome.workflow_type in COHORT_OWNERS:
             cancel_owned_cohort(outcome.workflow_id, outcome.run_id)
@@ -81,6 +84,12 @@ def record_outcome(outcome: WorkflowOutcome) -> bool:
         forget_pending(outcome.run_id)
         logged = append(_to_terminal(outcome), key=make_end_key(outcome.run_id))
     return logged is not None
+
+
+def _undo_assumed_end(outcome: WorkflowOutcome) -> None:
+    known = queries.find_run_row(outcome.run_id)
+    if known is not None and known.provisional:
+        record_recovered(outcome.run_id, outcome.workflow_id, outcome.workflow_type, episode=known.provisional_ends)
 
 
 def _to_terminal(outcome: WorkflowOutcome) -> Event:

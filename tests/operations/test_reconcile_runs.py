@@ -132,6 +132,21 @@ def test_it_gives_a_reappearing_run_its_real_end(
     assert_rebuild_matches()
 
 
+def test_a_run_that_ends_before_it_is_asked_about_again_is_first_marked_as_found(
+    temporal: Temporal, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    start("r-1")
+    reconcile_runs()
+
+    for _ in range(2):
+        record_outcome(WorkflowOutcome("discover-local", "r-1", "DiscoverWorkflow", RunStatus.SUCCEEDED))
+
+    assert (read_run("r-1").status, read_run("r-1").provisional) == ("succeeded", False)
+    types = list(JobEventRow.objects.order_by("id").values_list("event_type", flat=True))
+    assert types == ["WorkflowStarted", "WorkflowTerminated", "WorkflowStarted", "WorkflowCompleted"]
+    assert_rebuild_matches()
+
+
 def test_it_survives_a_history_that_comes_and_goes(
     temporal: Temporal, assert_rebuild_matches: Callable[[], None]
 ) -> None:

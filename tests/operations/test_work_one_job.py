@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from temporalio.activity import ActivityCancellationDetails
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from operations.activities import score_job
+from operations.activities import is_canceled_by_operator, score_job
 from operations.contracts import StageJobInput, StageName, StageReport, StageState
 from operations.stage_engine import publish_stage
 from operations.workspace import ensure_workspace
@@ -37,3 +38,20 @@ def test_it_waits_for_the_other_run_and_takes_its_result(
     assert (report.state, report.reused) == (StageState.SUCCEEDED, True)
     assert stages[SCORE].runs == []
     assert_rebuild_matches()
+
+
+@pytest.mark.parametrize(
+    ("details", "by_operator"),
+    [
+        (ActivityCancellationDetails(cancel_requested=True), True),
+        (ActivityCancellationDetails(not_found=True), False),
+        (ActivityCancellationDetails(worker_shutdown=True), False),
+        (ActivityCancellationDetails(timed_out=True), False),
+    ],
+)
+def test_only_a_request_to_stop_is_one(details: ActivityCancellationDetails, by_operator: bool) -> None:
+    """A Temporal that has lost the run, or a worker that shuts down, ends the attempt and cancels nothing."""
+    environment = ActivityEnvironment()
+    environment.cancel(cancellation_details=details)
+
+    assert environment.run(is_canceled_by_operator) is by_operator
