@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.utils import timezone
 
+from operations.errors import OperationsError
 from operations.llm.answers import extract_json
 from operations.llm.breaker import pause_provider, resume_provider
 from operations.llm.calls import get_caller
@@ -111,8 +112,7 @@ def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
         async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> "ModelResponse":
             caller = get_caller()
             key = await in_thread(lambda: open_attempt(call.target, caller))
-            call.key, call.status, call.out_of_credit = key, None, False
-            call.attempts.append(key)
+            call.begin_attempt(key)
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     response = await self._answer(messages, model_settings, model_request_parameters)
@@ -122,7 +122,8 @@ def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
                 raise
             finally:
                 call.key = None
-            await in_thread(lambda: resume_provider(call.target.provider))
+                if call.status is not None and call.status < 400:  # also where what it said cannot be used
+                    await in_thread(lambda: resume_provider(call.target.provider))
             return tidy_response(response)
 
         async def _answer(self, messages: Any, settings: Any, parameters: Any) -> "ModelResponse":
@@ -154,29 +155,28 @@ def name_error(error: BaseException) -> str:
 async def _translate(error: Exception, call: "Call") -> Exception:
     """What an exception of the client means, by the status that the observer saw; the exception itself if nothing."""
     import httpx2
-    from pydantic_ai.exceptions import AgentRunError, ModelAPIError
-
-    from operations.errors import OperationsError
+    from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, ModelHTTPError, ModelQuotaExceededError
 
     if isinstance(error, OperationsError):
         return error
     status, provider = call.status, call.target.provider
-    if status in REFUSED_ACCOUNT or call.out_of_credit:
-        reason = REFUSED_ACCOUNT.get(status or 0, "out_of_credit")
-        now = timezone.now()
+    if isinstance(error, ModelHTTPError) and (status is None or status < 400):
+        status = error.status_code  # told within a stream that had begun well
+    reason = call.refusal or REFUSED_ACCOUNT.get(status or 0, "")
+    if reason or isinstance(error, ModelQuotaExceededError):
+        now, reason = timezone.now(), reason or "out_of_credit"
         await in_thread(lambda: pause_provider(provider, reason_code=reason, http_status=status, now=now))
         return ProviderPaused(f"{provider} refuses this account: its key or its credit needs a look.")
     if status is not None and (status in BUSY or status >= 500):
         return ProviderBusy(f"{provider} could not answer now (HTTP {status}).", retry_after=call.retry_after)
     if status is not None and status >= 400:
         return RequestRefused(f"{provider} refused the request (HTTP {status}). Check the lane's model in Settings.")
-    if isinstance(error, httpx2.HTTPError | TimeoutError | OSError) or (
-        isinstance(error, ModelAPIError) and status is None
-    ):
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError) and status is None:
+        return ProviderNotSetUp(f"The address or the key of {provider} cannot be used. Check how they are written.")
+    if isinstance(error, httpx2.HTTPError | TimeoutError | OSError | ModelConnectionError):
         return ProviderBusy(f"{provider} did not answer in time, or the connection broke.")
     if status is not None and isinstance(error, AgentRunError | ValueError | TypeError | LookupError | AttributeError):
-        if call.attempts:
-            key = call.attempts[-1]
-            await in_thread(lambda: note_error(key, error_code=AnswerUnusable.code))
+        key = call.attempts[-1]
+        await in_thread(lambda: note_error(key, error_code=AnswerUnusable.code))
         return AnswerUnusable()
     return error

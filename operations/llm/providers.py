@@ -120,9 +120,19 @@ def build_model(target: Target, client: "httpx2.AsyncClient") -> "Model":
 
         anthropic = AsyncAnthropic(api_key=key, base_url=url, max_retries=0, http_client=client)
         return AnthropicModel(target.model, provider=AnthropicProvider(anthropic_client=anthropic))
-    from google.genai.types import HttpRetryOptions
+    from google.genai import Client
+    from google.genai.types import HttpOptions, HttpRetryOptions
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    provider = GoogleProvider(api_key=key, base_url=url, http_client=client, retry_options=HttpRetryOptions(attempts=1))
-    return GoogleModel(target.model, provider=provider)
+    verify = {"verify": trusted_authorities()}  # left out, each client reads the certificates twice
+    options = HttpOptions(
+        base_url=url,
+        httpx_async_client=client,
+        timeout=int((client.timeout.read or 0) * 1000) or None,
+        retry_options=HttpRetryOptions(attempts=1),
+        client_args=verify,
+        async_client_args=verify,
+    )
+    google = Client(vertexai=False, api_key=key, http_options=options)
+    return GoogleModel(target.model, provider=GoogleProvider(client=google))

@@ -9,9 +9,14 @@ from operations.llm.usage import Usage
 LONGEST_BODY = 16_000_000
 #: Which reader of genai-prices knows a provider's answers.
 FLAVORS: Final = {"openai": ("openai", "chat"), "anthropic": ("anthropic", "default"), "google": ("google", "default")}
-OUT_OF_CREDIT: Final = (
-    "insufficient_quota", "credit balance", "out of credit", "billing_hard_limit", "insufficient credit",
-)  # fmt: skip
+#: What providers write where they refuse the account with a status that says something else.
+REFUSALS: Final = {
+    "out_of_credit": (
+        "insufficient_quota", "credit balance", "out of credit", "billing_hard_limit", "insufficient credit",
+        "billing_error", "credits are depleted",
+    ),
+    "authentication": ("api_key_invalid", "api key not valid", "invalid_api_key", "api key expired"),
+}  # fmt: skip
 
 
 def read_usage(provider: str, body: bytes, *, streamed: bool) -> Usage | None:
@@ -19,7 +24,7 @@ def read_usage(provider: str, body: bytes, *, streamed: bool) -> Usage | None:
     try:
         answer = merge_stream(provider, body) if streamed else json.loads(body)
         return _read(provider, answer) if isinstance(answer, dict) else None
-    except (ValueError, TypeError, LookupError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 
@@ -80,7 +85,22 @@ def _drop_nothing(usage: object) -> dict[str, Any]:
     return {name: value for name, value in usage.items() if value is not None} if isinstance(usage, Mapping) else {}
 
 
-def says_out_of_credit(body: bytes) -> bool:
-    """Some providers say with a 400 or a 429 that nothing more is paid for."""
+def read_refusal(status: int, body: bytes) -> str:
+    """Why a provider refuses the account, where it says so with a 400, 403 or 429; "" where it does not."""
+    if not 400 <= status < 500:
+        return ""
     text = body[:4000].decode("utf-8", "replace").casefold()
-    return any(sign in text for sign in OUT_OF_CREDIT)
+    return next((reason for reason, signs in REFUSALS.items() if any(sign in text for sign in signs)), "")
+
+
+def complete_body(provider: str, body: bytes) -> bytes:
+    """Anthropic's client cannot read an answer that tells no use, as some servers of its kind send them."""
+    if provider != "anthropic" or b'"usage"' in body:
+        return body
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    if not isinstance(answer, dict) or answer.get("type") != "message":
+        return body
+    return json.dumps({**answer, "usage": {"input_tokens": 0, "output_tokens": 0}}).encode()

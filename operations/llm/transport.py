@@ -11,7 +11,7 @@ import httpx2
 
 from operations.llm.ledger import Target, close_unknown, count_attempt
 from operations.llm.pricing import estimate_llm_cost_usd
-from operations.llm.reading import LONGEST_BODY, read_usage, says_out_of_credit
+from operations.llm.reading import LONGEST_BODY, complete_body, read_refusal, read_usage
 from operations.llm.threads import in_thread
 
 LONGEST_RETRY_AFTER = timedelta(minutes=5)
@@ -20,16 +20,23 @@ NOT_ADMITTED = "a request left without having been admitted"
 
 @dataclass(slots=True)
 class Call:
-    """What the gate and the observer of one call share. ``key`` is the attempt that is out now."""
+    """What the gate and the observer of one call share. ``key`` is the attempt that is out now.
+
+    ``status``, ``refusal`` (why the account is refused, "" = it is not) and ``retry_after`` are of the last attempt.
+    """
 
     target: Target
     base_url: str = ""
     free: bool = False
     key: UUID | None = None
     status: int | None = None
-    out_of_credit: bool = False
+    refusal: str = ""
     retry_after: timedelta | None = None
     attempts: list[UUID] = field(default_factory=list)
+
+    def begin_attempt(self, key: UUID) -> None:
+        self.key, self.status, self.refusal, self.retry_after = key, None, "", None
+        self.attempts.append(key)
 
 
 class ObservingTransport(httpx2.AsyncBaseTransport):
@@ -52,12 +59,13 @@ class ObservingTransport(httpx2.AsyncBaseTransport):
             return response
         body = await _read_bounded(response)
         await self._observe(key, body, response, streamed=False)
+        body = complete_body(call.target.provider, body)
         headers = [(k, v) for k, v in response.headers.raw if k.lower() not in _OF_THE_WIRE]
         return httpx2.Response(response.status_code, headers=headers, content=body, extensions=_keep(response))
 
     async def _observe(self, key: UUID, body: bytes, response: httpx2.Response, *, streamed: bool) -> None:
         call = self._call
-        call.out_of_credit = response.status_code >= 400 and says_out_of_credit(body)
+        call.refusal = read_refusal(response.status_code, body)
         usage = read_usage(call.target.provider, body, streamed=streamed)
         if usage is None:
             code = "" if response.status_code < 400 else f"http_{response.status_code}"

@@ -1,5 +1,6 @@
 """Fixtures of the engine's tests."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -7,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from operations import database as database_module
 from operations.contracts import StageName
 from operations.database import current_write
 from operations.folding import registry as folds
 from operations.stage_engine import declaration
+from tests.modelserver import ModelServer
+from tests.operations.asking import KEY
 from tests.operations.cast import Cast, ScriptedStage, record_cast
 from tests.operations.databases import SharedDatabase
 from tests.operations.shadow import ShadowApp
@@ -62,3 +66,39 @@ def shadow(db: None, monkeypatch: pytest.MonkeyPatch) -> ShadowApp:
     """A second app with one projection, whose fold can be made to fail."""
     monkeypatch.setattr(folds, "_tables", dict(folds._tables))
     return ShadowApp()
+
+
+@pytest.fixture(scope="session")
+def _started_models() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def one_connection(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What an event loop runs in a thread uses the test's own connection, so that the test can be rolled back."""
+    own = connections["default"]
+    run_in_thread = asyncio.BaseEventLoop.run_in_executor
+
+    def run_with_own(loop: Any, executor: Any, function: Any, *given: Any) -> Any:
+        def work() -> Any:
+            connections["default"] = own
+            return function(*given)
+
+        return run_in_thread(loop, executor, work)
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "run_in_executor", run_with_own)
+    own.inc_thread_sharing()
+    yield
+    own.dec_thread_sharing()
+
+
+@pytest.fixture
+def models(_started_models: ModelServer, settings: Any) -> ModelServer:
+    """The three providers on loopback, with keys that no page, row or log may show."""
+    _started_models.clear()
+    for name, url in _started_models.base_urls.items():
+        setattr(settings, name, url)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+        setattr(settings, name, KEY)
+    return _started_models

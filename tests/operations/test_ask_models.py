@@ -1,0 +1,200 @@
+"""Every way in which a provider can end a call, with the providers' own clients against a server on loopback."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from operations.errors import OperationsError
+from operations.llm import gateway
+from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderPaused, RequestRefused
+from operations.models import LlmAttempt, ProviderBreaker
+from operations.settings_store import change_settings
+from tests.modelserver import Broken, ModelServer, Raw, Step
+from tests.modelwires import MODELS, Answer, Refused, Tokens
+from tests.operations.asking import (
+    PROFILE,
+    PROMPT,
+    Verdict,
+    ask,
+    assert_books_agree,
+    assert_quotes_nothing,
+    list_attempts,
+    list_events,
+)
+
+pytestmark = pytest.mark.usefixtures("one_connection")
+
+PROVIDERS = tuple(MODELS)
+GOOD = Answer({"score": 7})
+WRONG = Answer({"score": "rather good"})
+ECHO = f"cannot read {PROMPT} {PROFILE}"
+BUSY, UNUSABLE, PAUSED, REFUSED = ProviderBusy, AnswerUnusable, ProviderPaused, RequestRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``attempts`` as ``list_attempts`` has them, ``openais`` where they differ at OpenAI, whose client refuses the
+    answer before anybody could ask for its repair. ``error`` ``None`` = the answer is good after all."""
+
+    name: str
+    steps: tuple[Step, ...]
+    attempts: tuple[str, ...]
+    error: type[OperationsError] | None = None
+    as_json: bool = False
+    streamed: bool = False
+    openais: tuple[str, ...] = ()
+    seconds: float = 20.0
+
+
+CASES = (
+    Case("by tool", (GOOD,), ("counted 200",)),
+    Case("by tool, streamed", (GOOD,), ("counted 200",), streamed=True),
+    Case("as JSON", (Answer(text='{"score": 7}'),), ("counted 200",), as_json=True),
+    Case("as JSON, streamed", (Answer(text='{"score": 7}'),), ("counted 200",), as_json=True, streamed=True),
+    Case("prose around", (Answer(text='Sure! {"score": 7} Glad to help.'),), ("counted 200",), as_json=True),
+    Case("in a fence", (Answer(text='Sure!\n```json\n{"score": 7}\n```'),), ("counted 200",), as_json=True),
+    Case("prose beside the tool", (Answer({"score": 7}, text="Let me think."),), ("counted 200",)),
+    Case("no usage told", (Answer({"score": 7}, tokens=None),), ("unknown 200",)),
+    Case("wrong types, repaired", (WRONG, GOOD), ("counted 200", "counted 200")),
+    Case("out of range, repaired", (Answer({"score": 11}), GOOD), ("counted 200", "counted 200")),
+    Case("no number at all, repaired", (Answer(text="I think it is a good match."), GOOD), ("counted 200",) * 2),
+    Case("wrong types twice", (WRONG, WRONG), ("counted 200", "counted 200"), UNUSABLE),
+    Case("wrong types, then busy", (WRONG, Refused(503)), ("counted 200", "unknown 503"), BUSY),
+    Case("no choices", (Answer(choices=0),) * 2, ("counted 200",) * 2, UNUSABLE, openais=("counted 200",)),
+    Case("null content", (Answer(), Answer()), ("counted 200", "counted 200"), UNUSABLE),
+    Case("cut by length", (Answer(text='{"sco', end="length"),), ("counted 200",), UNUSABLE, as_json=True),
+    Case("refusal", (Answer(end="refusal"),) * 2, ("counted 200",), UNUSABLE),
+    Case("no JSON", (Raw(b"<html>"), Raw(b"<html>")), ("unknown 200",), UNUSABLE),
+    Case("too many requests", (Refused(429, ECHO, retry_after="7"),), ("unknown 429",), BUSY),
+    Case("server error", (Refused(500, ECHO),), ("unknown 500",), BUSY),
+    Case("server error, streamed", (Refused(500, ECHO),), ("unknown 500",), BUSY, streamed=True),
+    Case("overloaded", (Refused(529, ECHO, "overloaded_error"),), ("unknown 529",), BUSY),
+    Case("hung", (Broken(hang_seconds=3.0),), ("unknown None",), BUSY, seconds=0.3),
+    Case("hung, streamed", (Broken(hang_seconds=3.0),), ("unknown None",), BUSY, streamed=True, seconds=0.3),
+    Case("reset after the request", (Broken(),), ("unknown None",), BUSY),
+    Case("reset within the answer", (Broken(share=0.5),), ("unknown 200",), BUSY),
+    Case("bad request", (Refused(400, ECHO),), ("unknown 400",), REFUSED),
+    Case("no such model", (Refused(404, ECHO),), ("unknown 404",), REFUSED),
+    Case("bad key", (Refused(401, ECHO),), ("unknown 401",), PAUSED),
+    Case("payment required", (Refused(402, ECHO),), ("unknown 402",), PAUSED),
+    Case("quota used up", (Refused(429, ECHO, "insufficient_quota"),), ("unknown 429",), PAUSED),
+    Case("no credit", (Refused(400, "Your credit balance is too low"),), ("unknown 400",), PAUSED),
+    Case("bad key as a bad request", (Refused(400, ECHO, "API_KEY_INVALID"),), ("unknown 400",), PAUSED),
+)
+
+
+@pytest.fixture(autouse=True)
+def _everything_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    with caplog.at_level(logging.DEBUG):
+        yield
+    assert_quotes_nothing(caplog.text)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_records_every_attempt_and_says_how_it_ended(
+    provider: str, case: Case, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway, "ANSWER_SECONDS", case.seconds)
+    attempts = list((provider == "openai" and case.openais) or case.attempts)
+    choose(as_json=case.as_json, streamed=case.streamed)
+    models.script(*case.steps)
+
+    ended = ask(provider)
+
+    assert list_attempts() == attempts
+    assert [asked.streamed for asked in models.requests] == [case.streamed] * len(attempts)
+    assert_books_agree(models)
+    if case.error is None:
+        assert ended == Verdict(score=7)
+    else:
+        assert type(ended) is case.error
+        assert_quotes_nothing(f"{ended.message} {ended!r} {ended.__cause__!r}")
+        assert ended.retryable is issubclass(case.error, BUSY | UNUSABLE)
+        monkeypatch.setattr(gateway, "ANSWER_SECONDS", 20.0)
+        assert_next_attempt(provider, models, paused=case.error is PAUSED)
+
+
+def assert_next_attempt(provider: str, models: ModelServer, *, paused: bool) -> None:
+    """It goes out, unless the provider refuses the account: then nothing leaves, and one notice says so."""
+    asked = len(models.requests)
+    models.script(Answer({"score": 7}, text='{"score": 7}'))
+    change_settings({"structured_output": "tool"}, actor="tester")
+    ended = ask(provider)
+    assert type(ended) is (PAUSED if paused else Verdict)
+    assert len(models.requests) == asked + (not paused)
+    assert ProviderBreaker.objects.count() == paused
+    assert [notice["provider"] for notice in list_events("ProviderPaused")] == [provider] * paused
+    assert_books_agree(models)
+
+
+def choose(*, as_json: bool = False, streamed: bool = False) -> None:
+    mode = "json" if as_json else "tool"
+    change_settings({"structured_output": mode, "model_streaming": streamed}, actor="tester")
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["plain", "streamed"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_counts_cached_and_reasoning_tokens_within_their_totals(
+    provider: str, streamed: bool, models: ModelServer
+) -> None:
+    choose(streamed=streamed)
+    written = 300 if provider == "anthropic" else 0  # the others do not tell
+    models.script(Answer({"score": 7}, tokens=Tokens(2000, 90, cached=500, written=written, reasoning=60)))
+    assert ask(provider) == Verdict(score=7)
+    row = LlmAttempt.objects.get()
+    reasoning = 0 if provider == "anthropic" else 60
+    assert (row.input_tokens, row.output_tokens) == (2000, 90)
+    assert (row.cached_input_tokens, row.reasoning_output_tokens, row.priced_by) == (500, reasoning, "list")
+    assert_books_agree(models)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_keeps_back_ticks_inside_of_values(provider: str, models: ModelServer) -> None:
+    choose(as_json=True)
+    models.script(Answer(text='Sure!\n```json\n{"score": 7, "note": "uses `pip` and ```sh``` {}"}\n```\nDone.'))
+    assert ask(provider) == Verdict(score=7, note="uses `pip` and ```sh``` {}")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_lets_a_wrong_answer_be_repaired_once(provider: str, models: ModelServer) -> None:
+    """The repair is told what is wrong, and it is an attempt of its own."""
+    models.script(Answer({"score": 3}), GOOD)
+    complaint = "That score contradicts the posting."
+    assert ask(provider, check=lambda verdict: complaint if verdict.score == 3 else "") == Verdict(score=7)
+    assert [complaint in str(asked.body) for asked in models.requests] == [False, True]
+    assert list_attempts() == ["counted 200", "counted 200"]
+    assert_books_agree(models)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_counts_what_a_stream_told_before_it_broke(provider: str, models: ModelServer) -> None:
+    choose(streamed=True)
+    models.script(Broken(share=0.9, answer=Answer({"score": 7, "note": "x" * 2000})))
+    assert type(ask(provider)) is BUSY
+    assert list_attempts() == ["counted 200" if provider == "anthropic" else "unknown 200"]
+    assert_books_agree(models)
+
+
+@pytest.mark.parametrize(("told", "seconds"), [("7", 7), ("0", 0), ("86400", 300), ("soon", None), ("", None)])
+def test_it_waits_as_long_as_the_provider_asks_within_reason(
+    told: str, seconds: int | None, models: ModelServer
+) -> None:
+    models.script(Refused(429, retry_after=told))
+    busy = ask("openai")
+    assert isinstance(busy, BUSY)
+    assert busy.retry_after == (None if seconds is None else timedelta(seconds=seconds))
+
+
+def test_it_sends_a_text_from_outside_in_no_system_prompt(models: ModelServer) -> None:
+    for provider in PROVIDERS:
+        models.script(GOOD)
+        ask(provider)
+    for asked in models.requests:
+        ours: Any = asked.body.get("system") or asked.body.get("systemInstruction") or asked.body["messages"][0]
+        assert PROMPT in str(ours) and PROFILE not in str(ours)
+        assert PROFILE in str(asked.body)
