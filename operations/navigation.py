@@ -75,6 +75,7 @@ for _page in (
     Page("Dashboard", "operations:dashboard", "", 10, "d"),
     Page("Jobs", "operations:jobs", "Work", 10, "j"),
     Page("Runs", "operations:runs", "Work", 40, "r"),
+    Page("Spend", "operations:spend", "Keeping it honest", 10, "m"),
     Page("Activity", "operations:activity", "Keeping it honest", 30, "a"),
     Page("Profile", "discovery:profile", "Setup", 10, "p"),
     Page("Settings", "operations:settings", "Setup", 20, "s"),

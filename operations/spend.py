@@ -1,28 +1,123 @@
-"""Reading today's spend: sums over the ledger's lanes of one UTC day."""
+"""Today's spend against its limits: sums over the ledger's lanes of one UTC day."""
 
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from enum import StrEnum
+from typing import Final
 
-from django.db.models import Sum
-
+from operations.contracts import LANES
 from operations.models import LlmSpend
+from operations.queries.spend import list_lane_rows
 from operations.settings_store import get_setting
+
+NEARLY: Final = Decimal("0.8")
+
+
+class SpendLevel(StrEnum):
+    """How near a limit is: from 80 % on it is told."""
+
+    WITHIN = "within"
+    NEAR = "near"
+    REACHED = "reached"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneUse:
+    """What a lane used today; ``limit`` 0 = none."""
+
+    lane: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    reasoning_output_tokens: int = 0
+    cost_usd: Decimal = Decimal(0)
+    limit: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def left(self) -> int | None:
+        """``None`` = no limit."""
+        return max(self.limit - self.tokens, 0) if self.limit else None
+
+    @property
+    def level(self) -> SpendLevel:
+        return _rate(Decimal(self.tokens), Decimal(self.limit))
 
 
 @dataclass(frozen=True, slots=True)
 class SpendToday:
-    """``ceiling_usd`` 0 = unlimited. ``uses_models`` is false while every lane is built in: nothing can be spent."""
+    """``ceiling_usd`` 0 = unlimited. ``uses_models`` is false while every lane is built in: nothing can be spent.
+
+    ``lanes`` are those that used something today, or have a limit.
+    """
 
     day: date
     spent_usd: Decimal
     ceiling_usd: Decimal
     uses_models: bool
+    lanes: list[LaneUse] = field(default_factory=list)
+
+    @property
+    def resets_at(self) -> datetime:
+        return datetime.combine(self.day + timedelta(days=1), time.min, tzinfo=UTC)
+
+    @property
+    def began_at(self) -> datetime:
+        return datetime.combine(self.day, time.min, tzinfo=UTC)
+
+    @property
+    def left_usd(self) -> Decimal | None:
+        """``None`` = no ceiling."""
+        return max(self.ceiling_usd - self.spent_usd, Decimal(0)) if self.ceiling_usd else None
+
+    @property
+    def level(self) -> SpendLevel:
+        return _rate(self.spent_usd, self.ceiling_usd)
+
+    @property
+    def percent(self) -> int:
+        """Of the ceiling, rounded down; 0 where there is none."""
+        return int(100 * self.spent_usd / self.ceiling_usd) if self.ceiling_usd else 0
+
+    @property
+    def full_lanes(self) -> list[str]:
+        return [use.lane for use in self.lanes if use.level is SpendLevel.REACHED]
 
 
 def read_spend_today(now: datetime) -> SpendToday:
-    """One index lookup of the day's rows."""
+    """One index range of the day's rows and three settings."""
     day = now.astimezone(UTC).date()
-    spent = LlmSpend.objects.filter(day=day).aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
+    rows = {row.lane: row for row in list_lane_rows(day)}
+    limits = get_setting("lane_token_limits")
     uses_models = any(provider != "builtin" for provider in get_setting("provider").values())
-    return SpendToday(day, spent, Decimal(str(get_setting("daily_budget_usd"))), uses_models)
+    return SpendToday(
+        day,
+        sum((row.cost_usd for row in rows.values()), Decimal(0)),
+        Decimal(str(get_setting("daily_budget_usd"))),
+        uses_models,
+        [_read_lane(lane, rows.get(lane), limits.get(lane, 0)) for lane in LANES if lane in rows or limits.get(lane)],
+    )
+
+
+def _read_lane(lane: str, row: LlmSpend | None, limit: int) -> LaneUse:
+    if row is None:
+        return LaneUse(lane, limit=limit)
+    return LaneUse(
+        lane,
+        row.input_tokens,
+        row.output_tokens,
+        row.cached_input_tokens,
+        row.reasoning_output_tokens,
+        row.cost_usd,
+        limit,
+    )
+
+
+def _rate(used: Decimal, limit: Decimal) -> SpendLevel:
+    if not limit or used < limit * NEARLY:
+        return SpendLevel.WITHIN
+    return SpendLevel.REACHED if used >= limit else SpendLevel.NEAR

@@ -12,6 +12,7 @@ from operations.views.runs import show_runs
 from operations.views.saved_views import forget_view, save_view
 from operations.views.settings import change_password, end_token, make_token, show_settings
 from operations.views.sign_in import sign_in, sign_out
+from operations.views.spend import ask_again, show_spend
 from operations.views.topbar import show_topbar
 
 app_name = "operations"
@@ -28,6 +29,8 @@ urlpatterns = [
     path("runs/<str:run_id>/cancel/", stop_run, name="stop-run"),
     path("activity/", show_activity, name="activity"),
     path("activity/<int:event_id>/", show_event, name="event"),
+    path("spend/", show_spend, name="spend"),
+    path("spend/ask-again/", ask_again, name="ask-provider-again"),
     path("views/save/", save_view, name="save-view"),
     path("views/forget/", forget_view, name="forget-view"),
     path("settings/", show_settings, name="settings"),

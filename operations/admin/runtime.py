@@ -1,13 +1,7 @@
 from django.contrib import admin
 
 from operations.admin.tables import TableAdmin
-from operations.models import LlmSpend, PendingActivity, StoredSetting, WorkerRuntimeHeartbeat, Workspace
-
-
-@admin.register(LlmSpend)
-class SpendAdmin(TableAdmin):
-    group = "Spend"
-    list_display = ("day", "lane", "input_tokens", "output_tokens", "cost_usd", "updated_at")
+from operations.models import PendingActivity, StoredSetting, WorkerRuntimeHeartbeat, Workspace
 
 
 @admin.register(WorkerRuntimeHeartbeat)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from operations.api import events, health, jobs, metrics, runs, schema, settings, tokens, views
+from operations.api import events, health, jobs, metrics, runs, schema, settings, spend, tokens, views
 
 urlpatterns = [
     path("health", health.ShowHealth.as_view()),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("workflow-runs/<str:run_id>", runs.ShowRun.as_view()),
     path("workflow-runs/<str:run_id>/actions/cancel", runs.CancelRun.as_view()),
     path("events", events.ListEvents.as_view(), name="api-events"),
+    path("spend", spend.ShowSpend.as_view(), name="api-spend"),
     path("settings", settings.Settings.as_view()),
     path("auth/tokens", tokens.Tokens.as_view()),
     path("auth/tokens/<int:token_id>", tokens.Token.as_view()),

@@ -31,7 +31,8 @@ class LlmAttempt(TenantModel):
     """Canonical. One request to a provider, committed before it left; what it used is filled in from the raw answer.
 
     ``state`` is ``open`` until an answer was read, then ``counted`` or ``unknown`` (no usage in it, or no answer). An
-    open row whose activity attempt has ended stays "usage unknown". ``day`` is the ledger's day that it counts on.
+    open row whose activity attempt has ended stays "usage unknown". ``day`` is the ledger's day that it counts on, and
+    null for as long as its use is not known.
     """
 
     observation_key = models.UUIDField(primary_key=True)
@@ -60,13 +61,10 @@ class LlmAttempt(TenantModel):
         db_table = "llm_attempts"
         verbose_name = "model attempt"
         indexes = [
-            models.Index(fields=["run_id", "opened_at"], name="attempts_of_a_run"),
-            models.Index(fields=["job_id", "opened_at"], name="attempts_of_a_job"),
-            models.Index(fields=["day", "lane"], name="attempts_of_a_day"),
-            models.Index(fields=["-opened_at", "observation_key"], name="attempts_by_age"),
-            models.Index(
-                fields=["-opened_at"], name="attempts_unknown", condition=models.Q(state__in=("open", "unknown"))
-            ),
+            models.Index(fields=["run_id", "opened_at", "observation_key"], name="attempts_of_a_run"),
+            models.Index(fields=["job_id", "opened_at", "observation_key"], name="attempts_of_a_job"),
+            models.Index(fields=["day", "opened_at", "observation_key"], name="attempts_of_a_day"),
+            models.Index(fields=["opened_at", "observation_key"], name="attempts_by_age"),
         ]
 
     def __str__(self) -> str:

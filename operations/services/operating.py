@@ -13,8 +13,9 @@ from operations.folding.rebuild import ProjectionReport, RebuildOvertaken, rebui
 PROJECTIONS_REBUILT = "ProjectionsRebuilt"
 PROJECTIONS_CAUGHT_UP = "ProjectionsCaughtUp"
 API_TOKEN_REVOKED = "ApiTokenRevoked"
+PROVIDER_ASKED_AGAIN = "ProviderAskedAgain"
 STAGE_RELEASED = "StageReleased"
-MARKERS = (API_TOKEN_REVOKED, PROJECTIONS_CAUGHT_UP, PROJECTIONS_REBUILT, STAGE_RELEASED)
+MARKERS = (API_TOKEN_REVOKED, PROJECTIONS_CAUGHT_UP, PROJECTIONS_REBUILT, PROVIDER_ASKED_AGAIN, STAGE_RELEASED)
 
 
 class RebuildRefused(OperationsError):

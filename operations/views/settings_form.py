@@ -22,25 +22,13 @@ from operations.settings_store import (
     get_setting,
     list_settings,
 )
+from operations.wording.lanes import name_lane
 
 GROUPS: Final = ("Money", "Scoring", "Engines", "Discovery", "Worker")
 EFFECTS: Final = {
     LIVE: "takes effect at once",
     NEXT_RUN: "from the next run on",
     WORKER_RESTART: "once the worker was restarted",
-}
-LANE_WORDS: Final = {
-    "analysis": "Reading what a posting asks for",
-    "score": "Scoring",
-    "tailor": "Writing resumes",
-    "cover": "Writing cover letters",
-    "judge": "Checking documents",
-    "apply": "Filling in applications",
-    "research": "Looking for contacts",
-    "outreach": "Writing to contacts",
-    "extraction": "Reading posting pages",
-    "role_filter": "Choosing roles",
-    "import": "Reading resumes",
 }
 EVENTS_LOOKED_AT: Final = 200
 _WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
@@ -114,7 +102,7 @@ def build_field(
         for lane in setting.check.lanes:
             name = f"{setting.key}-{lane}"
             chosen = value.get(lane, setting.check.choices[0]) if typed is None else typed.get(name, "")
-            lanes.append(LaneField(lane, LANE_WORDS.get(lane, lane), name, chosen))
+            lanes.append(LaneField(lane, name_lane(lane), name, chosen))
     return SettingField(
         setting,
         kind,

@@ -94,6 +94,7 @@ _SENTENCES: Final[dict[str, Callable[[Payload], str]]] = {
         f"{describe_money(Decimal(b['costMicroUsd']) / 1_000_000)}"
     ),
     "ProviderPaused": lambda b: f"{b['provider']} refuses this account, so its work waits",
+    "ProviderAskedAgain": lambda b: f"{b['provider']} was asked again, by {b['actor']}",
     "ProviderResumed": lambda b: f"{b['provider']} answers again",
     "SettingsChanged": lambda b: f"Settings changed by {b['actor']}: {', '.join(b['keys'])}",
     "SourceRegistryEntryCreated": lambda b: f"Source {b['sourceId']} was added",

@@ -30,6 +30,7 @@ def list_pages(product: Product) -> list[str]:
             "/profile/versions/1/",
             "/profile/edit/experience/",
             "/discovery/",
+            "/spend/",
             "/settings/",
         ),
     ]

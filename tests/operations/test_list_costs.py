@@ -20,6 +20,7 @@ from operations.ended_runs import find_run_stop, list_ended_runs
 from operations.eventlog import append
 from operations.events import StageStarted
 from operations.models import JobEventRow, WorkflowRunProjection
+from operations.queries import spend
 from operations.services import frozen_starts
 from operations.stage_engine import Claim, claim_stage, publish_stage, settle_failure
 from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, claim
@@ -161,6 +162,13 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "open runs in turn": lambda: queries.list_unsettled_runs("in_progress", after=ASKED, limit=500),
     "assumed ends in turn": lambda: queries.list_unsettled_runs(queries.ASSUMED, after=ASKED, limit=100),
     "starts to repeat": frozen_starts.repeat_starts,
+    "spend of a day": lambda: spend.list_lane_rows(timezone.now().date()),
+    "spend by day": lambda: spend.list_days(timezone.now().date(), timezone.now().date()),
+    "spend as a sheet": lambda: list(spend.list_ledger(timezone.now().date(), timezone.now().date())),
+    "models of a day": lambda: spend.read_model_shares(timezone.now()),
+    "calls of unknown use": lambda: spend.list_unknown_attempts(since=timezone.now(), now=timezone.now(), limit=20),
+    "cost of a run": lambda: spend.find_run_cost("run-a"),
+    "cost of a job": lambda: spend.map_stage_costs(JOB),
     "posting": lambda: discovery_queries.find_posting(JOB),
     "posting refusal": lambda: discovery_queries.find_posting_refusal(JOB, needs_trust=True),
 }

@@ -1,0 +1,175 @@
+"""Reads of the ledger and of single attempts. What an attempt used may be unknown; it is counted then, never as 0.
+
+The ledger holds a row for each lane and day. Attempts may be a million: every read of them is an index range, and one
+that could grow without end stops at a number that its result says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Count, Max, Q, QuerySet, Sum
+
+from operations.models import LlmAttempt, LlmSpend, ProviderBreaker
+
+#: So many attempts of a day, a run or a job are added up at most.
+CALLS_COUNTED: Final = 5_000
+#: An attempt that is still open after so long gets no answer any more.
+ANSWER_IS_LATE: Final = timedelta(minutes=5)
+#: An attempt has a day once it was counted, and an index is led by it.
+UNKNOWN_USE: Final = Q(day__isnull=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DayUse:
+    """What all lanes used on one UTC day."""
+
+    day: date
+    tokens: int
+    cost_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """``unknown`` of the ``calls`` never said what they used, so the tokens and the cost lack them."""
+
+    provider: str
+    model: str
+    calls: int
+    unknown: int
+    tokens: int
+    cost_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ModelShares:
+    """``is_cut``: there were more calls, and these are the newest. The times are of the first and the last call."""
+
+    models: list[ModelUse]
+    is_cut: bool
+    first_at: datetime | None
+    last_at: datetime | None
+
+    @property
+    def calls(self) -> int:
+        return sum(use.calls for use in self.models)
+
+
+@dataclass(frozen=True, slots=True)
+class CallCost:
+    """What some calls cost together; ``is_cut``: at least that."""
+
+    calls: int
+    unknown: int
+    tokens: int
+    cost_usd: Decimal
+    is_cut: bool = False
+
+
+def list_lane_rows(day: date) -> list[LlmSpend]:
+    """A row for each lane that used anything on this UTC day."""
+    return list(LlmSpend.objects.filter(tenant_id=settings.TENANT_ID, day=day))
+
+
+def list_ledger(since: date, until: date) -> QuerySet[LlmSpend]:
+    """The rows of these UTC days, both included, newest day first."""
+    rows = LlmSpend.objects.filter(tenant_id=settings.TENANT_ID, day__gte=since, day__lte=until)
+    return rows.order_by("-day", "-lane")
+
+
+def list_days(since: date, until: date) -> list[DayUse]:
+    """Every UTC day from ``since`` to ``until``, the empty ones too; at most a row for each lane and day is read."""
+    sums: dict[date, tuple[int, Decimal]] = {}
+    for row in list_ledger(since, until):
+        tokens, cost = sums.get(row.day, (0, Decimal(0)))
+        sums[row.day] = tokens + row.input_tokens + row.output_tokens, cost + row.cost_usd
+    days = [since + timedelta(days=number) for number in range((until - since).days + 1)]
+    return [DayUse(day, *sums.get(day, (0, Decimal(0)))) for day in days]
+
+
+def read_model_shares(since: datetime) -> ModelShares:
+    """By model, of the newest 5,000 attempts since then."""
+    newest = LlmAttempt.objects.filter(opened_at__gte=since).order_by("-opened_at", "-observation_key")
+    chosen = _take(newest)
+    rows = list(_sum(chosen, "provider", "model").annotate(last=Max("opened_at")))
+    models = [ModelUse(row["provider"], row["model"], *_read_sums(row)) for row in rows]
+    first = LlmAttempt.objects.filter(opened_at__gte=since).order_by("opened_at").values_list("opened_at", flat=True)
+    return ModelShares(
+        sorted(models, key=lambda use: (-use.cost_usd, -use.calls, use.model)),
+        sum(use.calls for use in models) >= CALLS_COUNTED,
+        first.first() if rows else None,
+        max((row["last"] for row in rows), default=None),
+    )
+
+
+def list_unknown_attempts(*, since: datetime, now: datetime, limit: int) -> list[LlmAttempt]:
+    """Attempts whose use nobody knows, newest first. One that may yet be answered is not among them."""
+    rows = LlmAttempt.objects.filter(UNKNOWN_USE, opened_at__gte=since)
+    late = Q(state="unknown") | Q(opened_at__lt=now - ANSWER_IS_LATE)
+    return list(rows.filter(late).order_by("-opened_at", "-observation_key")[:limit])
+
+
+def list_paused_providers() -> list[ProviderBreaker]:
+    """A row for each provider that refuses the account; there are three providers."""
+    return list(ProviderBreaker.objects.order_by("provider"))
+
+
+def find_run_cost(run_id: str) -> CallCost | None:
+    """Of the run's own calls, at most 5,000; ``None`` where it made none."""
+    return _read_cost(LlmAttempt.objects.filter(run_id=run_id).order_by("-opened_at")) if run_id else None
+
+
+def map_stage_costs(job_id: UUID) -> dict[str, CallCost]:
+    """By stage, of the job's newest 5,000 calls."""
+    rows = _sum(_take(LlmAttempt.objects.filter(job_id=job_id).order_by("-opened_at")), "stage")
+    return {row["stage"]: CallCost(*_read_sums(row)) for row in rows}
+
+
+def add_costs(costs: Sequence[CallCost]) -> CallCost | None:
+    """``None`` for no calls."""
+    if not costs:
+        return None
+    calls = sum(cost.calls for cost in costs)
+    return CallCost(
+        calls,
+        sum(cost.unknown for cost in costs),
+        sum(cost.tokens for cost in costs),
+        sum((cost.cost_usd for cost in costs), Decimal(0)),
+        calls >= CALLS_COUNTED,
+    )
+
+
+def _read_cost(rows: QuerySet[LlmAttempt]) -> CallCost | None:
+    row = next(iter(_sum(_take(rows), "tenant_id")), None)
+    if row is None:
+        return None
+    sums = _read_sums(row)
+    return CallCost(*sums, is_cut=sums[0] >= CALLS_COUNTED)
+
+
+def _take(rows: QuerySet[LlmAttempt]) -> QuerySet[LlmAttempt]:
+    """The first rows as a table of their own, since a slice cannot be grouped."""
+    return LlmAttempt.objects.filter(pk__in=rows.values("pk")[:CALLS_COUNTED])
+
+
+def _sum(rows: QuerySet[LlmAttempt], *groups: str) -> QuerySet[LlmAttempt, dict[str, Any]]:
+    found: QuerySet[LlmAttempt, dict[str, Any]] = (
+        rows.order_by()
+        .values(*groups)
+        .annotate(
+            calls=Count("pk"),
+            unknown=Count("pk", filter=UNKNOWN_USE),
+            given=Sum("input_tokens"),
+            made=Sum("output_tokens"),
+            cost=Sum("cost_usd"),
+        )
+    )
+    return found
+
+
+def _read_sums(row: dict[str, Any]) -> tuple[int, int, int, Decimal]:
+    return row["calls"], row["unknown"], (row["given"] or 0) + (row["made"] or 0), row["cost"] or Decimal(0)

@@ -1,0 +1,128 @@
+"""What models cost: today against its limits, the days before, and which providers refuse us."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from operations.access.actors import require_actor
+from operations.contracts import LANES
+from operations.errors import OperationsError
+from operations.models import ProviderBreaker
+from operations.queries.spend import (
+    CALLS_COUNTED,
+    DayUse,
+    list_days,
+    list_paused_providers,
+    list_unknown_attempts,
+    read_model_shares,
+)
+from operations.services.providers import ask_provider_again
+from operations.settings_store import get_setting
+from operations.spend import LaneUse, SpendToday, read_spend_today
+from operations.spend_pace import forecast_day
+from operations.templatetags.ui import ChartBar
+from operations.views.spend_words import (
+    describe_forecast,
+    describe_lane,
+    describe_level,
+    describe_trial,
+    describe_unknown,
+)
+from operations.wording import describe_money
+from operations.wording.lanes import describe_refusal, join_lanes, name_lane, name_provider
+
+DAYS_SHOWN: Final = 30
+UNKNOWN_SHOWN: Final = 20
+
+
+@require_GET
+def show_spend(request: HttpRequest) -> HttpResponse:
+    """The whole page, or with ``?fragment=body`` what changes."""
+    template = "operations/_spend.html" if request.GET.get("fragment") == "body" else "operations/spend.html"
+    return render(request, template, build_spend())
+
+
+def build_spend() -> dict[str, Any]:
+    now = timezone.now()
+    today = read_spend_today(now)
+    providers, models = get_setting("provider"), get_setting("model")
+    shares = read_model_shares(today.began_at)
+    days = list_days(today.day - timedelta(days=DAYS_SHOWN - 1), today.day)
+    unknown = list_unknown_attempts(since=today.began_at, now=now, limit=UNKNOWN_SHOWN + 1)
+    return {
+        "today": today,
+        "level": describe_level(today),
+        "forecast": describe_forecast(forecast_day(today, shares, now=now)),
+        "lanes": list_lanes(today, providers, models),
+        "bars": [draw_day(day) for day in days],
+        "month_usd": sum(day.cost_usd for day in days),
+        "models": [{"use": use, "provider": name_provider(use.provider)} for use in shares.models],
+        "calls": shares.calls,
+        "is_cut": shares.is_cut,
+        "calls_counted": CALLS_COUNTED,
+        "unknown": [{"attempt": row, "lane": name_lane(row.lane), "why": describe_unknown(row)} for row in unknown][
+            :UNKNOWN_SHOWN
+        ],
+        "has_more_unknown": len(unknown) > UNKNOWN_SHOWN,
+        "paused": [describe_paused(row, providers) for row in list_paused_providers()],
+        "is_empty": not (today.uses_models or today.lanes or any(day.tokens for day in days)),
+    }
+
+
+def list_lanes(today: SpendToday, providers: Mapping[str, str], models: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Every lane that used something, has a limit, or may use a model."""
+    used = {use.lane: use for use in today.lanes}
+    shown = []
+    for lane in LANES:
+        engine = providers.get(lane, "builtin")
+        if lane not in used and engine == "builtin":
+            continue
+        use = used.get(lane, LaneUse(lane))
+        model = models.get(lane, "no model named") if engine != "builtin" else ""
+        shown.append(
+            {
+                "use": use,
+                "label": name_lane(lane),
+                "engine": f"{name_provider(engine)} · {model}" if model else name_provider(engine),
+                "state": describe_lane(use, engine),
+            }
+        )
+    return shown
+
+
+def draw_day(day: DayUse) -> ChartBar:
+    return ChartBar(f"{day.day:%Y-%m-%d}", float(day.cost_usd), describe_money(day.cost_usd))
+
+
+def describe_paused(row: ProviderBreaker, providers: Mapping[str, str]) -> dict[str, Any]:
+    lanes = [lane for lane, name in providers.items() if name == row.provider]
+    return {
+        "row": row,
+        "name": name_provider(row.provider),
+        "why": describe_refusal(row.reason_code),
+        "waiting": join_lanes(lanes),
+        "is_due": row.next_probe_at <= timezone.now(),
+    }
+
+
+@require_POST
+def ask_again(request: HttpRequest) -> HttpResponse:
+    """Ask a paused provider now. It waits for the answer, in the request's own thread."""
+    try:
+        trial = ask_provider_again(request.POST.get("provider", "")[:20], actor=require_actor(request).name)
+    except OperationsError as error:
+        messages.error(request, error.message)
+        return redirect("operations:spend")
+    if trial is None:
+        messages.success(request, "No lane uses this provider now; it is asked as soon as one does.")
+    elif trial.works:
+        messages.success(request, f"{describe_trial(trial)} Its work goes on.")
+    else:
+        messages.warning(request, describe_trial(trial))
+    return redirect("operations:spend")
