@@ -1,6 +1,5 @@
 """``/v1/spend``: today by lane against its limits, what is left, and the days before."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +11,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from operations.api.base import EXPORT_LIMIT, FORMAT, Operation, answer_csv, read_format, refusals
+from operations.api.base import Operation, refusals
+from operations.api.exports import FORMATS, answer_csv, read_format, take_for_export
 from operations.contracts import LANES
 from operations.listing.paging import QueryReader
 from operations.queries.spend import list_days, list_ledger, list_paused_providers, list_unknown_attempts
@@ -73,7 +73,7 @@ class ShowSpend(Operation):
             {"type": "integer", "minimum": 1, "maximum": LONGEST, "default": 30},
             description="Days of the history, today included.",
         ),
-        FORMAT,
+        OpenApiParameter("format", str, enum=FORMATS, description="`csv`: the ledger, a row for each day and lane."),
     )
 
     class Output(serializers.Serializer[Any]):
@@ -116,7 +116,7 @@ class ShowSpend(Operation):
         today = read_spend_today(timezone.now())
         since = today.day - timedelta(days=days - 1)
         if as_csv:
-            return answer_csv("spend", EXPORTED, _list_cells(list_ledger(since, today.day)))
+            return answer_csv("spend", EXPORTED, take_for_export(list_ledger(since, today.day).values_list(*EXPORTED)))
         return Response(self.Output(read_spend(today) | {"history": list_days(since, today.day)}).data)
 
 
@@ -147,8 +147,3 @@ def list_lanes(today: SpendToday) -> list[dict[str, Any]]:
         }
         for lane in LANES
     ]
-
-
-def _list_cells(rows: Any) -> Iterable[Iterable[Any]]:
-    found: Iterable[Iterable[Any]] = rows.values_list(*EXPORTED)[:EXPORT_LIMIT]
-    return found
