@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from operations.llm.untrusted import tries_to_steer
 from scoring.builtin import facts, wording
 from scoring.builtin.roles import find_roles, find_title_skills
 from scoring.builtin.sections import Item, Section, iter_items
@@ -54,7 +55,7 @@ def find_warnings(*, title: str, description: str) -> tuple[str, ...]:
     read = description[:LONGEST_TEXT]
     warnings = []
     sentences = (read[item.start : item.end] for item in iter_items(read))
-    if wording.steers_reader(title[:_LONGEST_TITLE]) or any(map(wording.steers_reader, sentences)):
+    if tries_to_steer(title[:_LONGEST_TITLE]) or any(map(tries_to_steer, sentences)):
         warnings.append("posting_steers")
     if len(description) > LONGEST_TEXT:
         warnings.append("posting_truncated")
@@ -64,7 +65,7 @@ def find_warnings(*, title: str, description: str) -> tuple[str, ...]:
 def _draft_role(text: str, title: str, others: list[_Draft]) -> Iterator[_Draft]:
     start = len(title) - len(title.lstrip())
     end = len(title.rstrip())
-    if start < end and len(title) <= _LONGEST_TITLE and not wording.steers_reader(title):
+    if start < end and len(title) <= _LONGEST_TITLE and not tries_to_steer(title):
         most = _ROLE_WEIGHT if find_roles(title) else _UNKNOWN_ROLE_WEIGHT
         weight = max(min(most, _ROLE_SHARE * _sum_weights(others)), _LEAST_ROLE_WEIGHT)
         yield _Draft("role", Item(start, end, Section.MUST, False), Tier.MUST, weight, find_title_skills(title))
@@ -76,7 +77,7 @@ def _draft_items(text: str, body: int) -> Iterator[_Draft]:
             continue
         for part in _split_wish(text, item):
             words = text[part.start : part.end]
-            if not wording.steers_reader(words) and not wording.is_boilerplate(words):
+            if not tries_to_steer(words) and not wording.is_boilerplate(words):
                 yield from _draft_item(part, words)
 
 
@@ -170,7 +171,7 @@ def _draft_plain_sentences(text: str, body: int) -> Iterator[_Draft]:
         words = text[item.start : item.end]
         if item.section is Section.IGNORED or _count_words(words) < 5 or _has_address(words):
             continue
-        if not wording.steers_reader(words) and not wording.is_boilerplate(words) and wording.WISH.search(words):
+        if not tries_to_steer(words) and not wording.is_boilerplate(words) and wording.WISH.search(words):
             yield _Draft("duty", item, Tier.NICE if wording.is_nice(words) else Tier.MUST, 0.4)
 
 

@@ -125,28 +125,6 @@ _READER: Final = re.compile(
     r"\b(?:you|your|du|sie|ihr|vous|tu|usted|looking for|seeking|candidate|stack|required|must)\b", re.IGNORECASE
 )
 
-_STEERING_TARGET = r"(?:instructions?|prompts?|rules|directions|guidelines)"
-STEERING: Final = _compile(
-    rf"\b(?:ignore|disregard|forget|override|bypass)\b.{{0,40}}\b(?:previous|prior|above|earlier|all|your|these|any|system)\b.{{0,30}}\b{_STEERING_TARGET}\b",
-    r"\bscore\b.{0,30}\b(?:this|it|me|the (?:job|candidate|applicant)|as)\b.{0,30}\b(?:10|"
-    r"ten|perfect|maximum|highest|full marks)\b",
-    r"\b(?:give|assign|return|output|set|award)\b.{0,40}\b(?:fit|score|rating|"
-    r"grade)\b.{0,20}\b(?:10|ten|100|perfect|maximum|highest)\b",
-    r"\b(?:give|assign|return|output|award)\b.{0,30}\b(?:10|ten|perfect|maximum|"
-    r"highest)\b.{0,20}\b(?:score|rating|fit)\b",
-    r"\bscore (?:of )?(?:10|ten)\b(?! years)",
-    r"\b(?:reveal|print|repeat|disclose|leak)\b.{0,40}\b(?:system prompt|instructions|"
-    r"profile|api key|password|resume data)\b",
-    r"\b(?:if you are|as) an? (?:ai|llm|language model|ai assistant|automated (?:agent|"
-    r"system))\b",
-    r"\b(?:ai|llm) (?:agents?|models?|assistants?|systems?|reviewers?)\b.{0,20}\b(?:must|"
-    r"should|:)",
-    r"\byou are now\b.{0,40}\b(?:assistant|model|mode|agent)\b",
-    r"</?(?:system|assistant|instructions?)>",
-    r"\bsystem prompt\b",
-)
-
-
 _WAIVED: Final = _compile(
     r"\bno \b(?:[\w'’]+ ){0,4}(?:clearance|licen[sc]e|visa|travel|relocation)\b.{0,30}"
     r"\b(?:required|needed|necessary)\b",
@@ -182,11 +160,6 @@ def is_about_employer(text: str) -> bool:
 
 def speaks_to_reader(text: str) -> bool:
     return _READER.search(text) is not None
-
-
-def steers_reader(text: str) -> bool:
-    """The sentence addresses whoever scores it, not the candidate."""
-    return STEERING.search(text) is not None
 
 
 def get_emphasis(text: str) -> float:
