@@ -7,6 +7,7 @@ from operations.views.dashboard import show_dashboard, start_discovery
 from operations.views.job import act_on_job, show_job
 from operations.views.jobs import show_jobs
 from operations.views.palette import search_palette
+from operations.views.providers import ask_provider
 from operations.views.run import show_run, stop_run
 from operations.views.runs import show_runs
 from operations.views.saved_views import forget_view, save_view
@@ -34,6 +35,7 @@ urlpatterns = [
     path("views/save/", save_view, name="save-view"),
     path("views/forget/", forget_view, name="forget-view"),
     path("settings/", show_settings, name="settings"),
+    path("settings/providers/try/", ask_provider, name="ask-provider"),
     path("settings/password/", change_password, name="change-password"),
     path("settings/tokens/", make_token, name="make-token"),
     path("settings/tokens/revoke/", end_token, name="end-token"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from operations.api import events, health, jobs, metrics, runs, schema, settings, spend, tokens, views
+from operations.api import events, health, jobs, metrics, providers, runs, schema, settings, spend, tokens, views
 
 urlpatterns = [
     path("health", health.ShowHealth.as_view()),
@@ -19,6 +19,7 @@ urlpatterns = [
     path("events", events.ListEvents.as_view(), name="api-events"),
     path("spend", spend.ShowSpend.as_view(), name="api-spend"),
     path("settings", settings.Settings.as_view()),
+    path("settings/actions/test-provider", providers.TestProvider.as_view()),
     path("auth/tokens", tokens.Tokens.as_view()),
     path("auth/tokens/<int:token_id>", tokens.Token.as_view()),
     path("views", views.SavedViews.as_view()),

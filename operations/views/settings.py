@@ -20,8 +20,10 @@ from operations.access.tokens import create_token, list_tokens, revoke_token
 from operations.errors import InvalidSetting
 from operations.settings_store import NEXT_RUN, WORKER_RESTART, change_settings, list_settings
 from operations.views.confirming import ask_first
+from operations.views.providers import list_providers, list_unready_lanes
 from operations.views.settings_form import build_groups, list_changes
 from operations.views.sign_in import describe_wait
+from operations.wording.lanes import join_lanes
 
 LABEL_LIMIT = 80
 PASSWORD_LIMIT = 1000
@@ -46,6 +48,10 @@ def show_settings(request: HttpRequest) -> HttpResponse:
         groups = build_groups(typed=request.POST, problems=problems, group=group)
         return show_page(request, {"groups": groups, "refused": group}, status=400)
     messages.success(request, describe_saved(list(changes)))
+    if group == "Engines" and (lanes := list_unready_lanes()):
+        messages.warning(
+            request, f"Not ready yet: {join_lanes(lanes)}. Name a model, and see below whether a key is set."
+        )
     return redirect("operations:settings")
 
 
@@ -53,6 +59,7 @@ def show_page(request: HttpRequest, extra: dict[str, Any] | None = None, *, stat
     user = get_user(request)
     context: dict[str, Any] = {
         "groups": build_groups() if not extra or "groups" not in extra else None,
+        "providers": list_providers(),
         "has_password": user.has_usable_password(),
         "tokens": list_tokens(user),
         "account": user.get_username(),

@@ -144,6 +144,47 @@ def test_it_takes_an_amount(operator: Client, typed: str, stored: float) -> None
     assert get_setting("daily_budget_usd") == stored
 
 
+def test_it_takes_a_limit_of_tokens_for_each_lane(operator: Client) -> None:
+    form = {
+        "group": "Money",
+        "daily_budget_usd": "25",
+        "lane_token_limits-score": "200000",
+        "lane_token_limits-tailor": "",
+    }
+    operator.post("/settings/", form)
+
+    assert get_setting("lane_token_limits") == {"score": 200_000}
+    assert 'name="lane_token_limits-score" value="200000"' in operator.get("/settings/").content.decode()
+
+
+def test_it_refuses_a_limit_that_is_no_number_and_keeps_what_was_typed(operator: Client) -> None:
+    page = operator.post("/settings/", {"group": "Money", "daily_budget_usd": "25", "lane_token_limits-score": "many"})
+
+    assert page.status_code == 400
+    assert "is not a number of tokens for score" in read(page)
+    assert 'value="many"' in page.content.decode()
+
+
+def test_it_takes_an_engine_and_its_model_lane_by_lane(operator: Client, settings: Settings) -> None:
+    settings.ANTHROPIC_API_KEY = "sk-canary"
+    form = {"group": "Engines", "structured_output": "tool", "provider-score": "anthropic", "model-score": " claude-x "}
+    page = operator.post("/settings/", form, follow=True)
+
+    assert (get_setting("provider"), get_setting("model")) == ({"score": "anthropic"}, {"score": "claude-x"})
+    assert "sk-canary" not in page.content.decode()
+    assert "Not ready yet" not in read(page)
+
+
+def test_it_offers_only_providers_that_are_set_up_and_says_what_is_missing(operator: Client) -> None:
+    offered = operator.get("/settings/").content.decode()
+    form = {"group": "Engines", "structured_output": "tool", "provider-score": "google"}
+    page = operator.post("/settings/", form, follow=True)
+
+    assert '<option value="google" disabled>Google (not set up)</option>' in offered
+    assert "Not ready yet: scoring. Name a model" in read(page)
+    assert '<option value="google" selected>' in page.content.decode()
+
+
 @pytest.mark.parametrize("typed", ["-1", "nan", "inf", "1e999", "a lot"])
 def test_it_refuses_what_is_no_amount(operator: Client, typed: str) -> None:
     assert operator.post("/settings/", {"group": "Money", "daily_budget_usd": typed}).status_code == 400
