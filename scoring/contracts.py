@@ -16,6 +16,17 @@ class Scope(StrEnum):
     LOGISTICS = "logistics"
 
 
+class Kind(StrEnum):
+    SKILL = "skill"
+    EXPERIENCE = "experience"
+    EDUCATION = "education"
+    LANGUAGE = "language"
+    DUTY = "duty"
+    ROLE = "role"
+    PLACE = "place"
+    AUTHORIZATION = "authorization"
+
+
 class Fit(StrEnum):
     DIRECT = "direct"
     STRONG = "strong"
@@ -39,13 +50,23 @@ class Requirement:
 
     id: str
     text: str
-    kind: str  # "skill" | "experience" | "education" | "language" | "duty" | "role" | "place" | "authorization"
+    kind: str  # one of ``Kind``
     scope: Scope
     tier: Tier
     weight: float
     start: int
     end: int
     terms: tuple[str, ...] = ()  # canonical names from the skills vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What one engine found a posting to ask for. ``dropped`` counts what it named and the posting does not say."""
+
+    requirements: tuple[Requirement, ...]
+    engine: str = "builtin"
+    warnings: tuple[str, ...] = ()
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

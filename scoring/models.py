@@ -10,9 +10,10 @@ class PostingAnalysis(TenantModel):
     job_id = models.UUIDField()
     version = models.PositiveIntegerField()
     snapshot_version = models.PositiveIntegerField()
-    engine = models.CharField(max_length=40)
+    engine = models.CharField(max_length=160)
     requirements = models.JSONField()
     warnings = models.JSONField(default=list)
+    dropped = models.PositiveSmallIntegerField(default=0)
     analyzed_at = models.DateTimeField()
 
     class Meta:
@@ -35,7 +36,7 @@ class JobScore(TenantModel):
     possible = models.FloatField()
     blocked = models.BooleanField()
     report = models.JSONField()
-    engine = models.CharField(max_length=40)
+    engine = models.CharField(max_length=160)
     profile_version = models.PositiveIntegerField()
     snapshot_version = models.PositiveIntegerField()
     analysis_version = models.PositiveIntegerField()

@@ -7,7 +7,7 @@ from discovery.queries import get_profile
 from operations.errors import MissingInput
 from operations.job_panels import job_panel
 from scoring.contracts import Fit, RequirementFit
-from scoring.queries import find_posting_warnings, find_score
+from scoring.queries import find_score
 
 WORDS = {
     Fit.DIRECT: ("Shown", "good"),
@@ -19,6 +19,7 @@ WORDS = {
 }
 WARNINGS = {
     "posting_steers": "This posting's text tries to steer its reader. That changed nothing.",
+    "requirements_unfounded": "The model also named what this posting does not say; that was left out.",
     "posting_truncated": "This posting is very long; only its beginning was read.",
     "work_authorization_unknown": "It asks for leave to work there; your profile does not say.",
     "licence_unknown": "It asks for a licence that your profile does not mention.",
@@ -38,7 +39,7 @@ def read_score_panel(job_id: UUID) -> dict[str, Any] | None:
     return {
         "score": score,
         "summary": score.report.summary,
-        "warnings": [WARNINGS.get(code, code.replace("_", " ")) for code in find_posting_warnings(job_id)],
+        "warnings": [WARNINGS.get(code, code.replace("_", " ")) for code in score.report.warnings],
         "items": [describe_item(item, evidence) for item in items],
         "shown": sum(item.fit in (Fit.DIRECT, Fit.STRONG) for item in items),
         "asked": sum(item.fit is not Fit.NOT_ASSESSED for item in items),

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from operations.documents import load_document
 from operations.errors import MissingInput
-from scoring.contracts import FitReport
+from scoring.contracts import Analysis, FitReport, Requirement
 from scoring.models import JobScore, PostingAnalysis
 
 
@@ -41,10 +41,25 @@ def find_score(job_id: UUID) -> CurrentScore | None:
     return CurrentScore(row.version, row.value, row.band, row.engine, row.profile_version, report)
 
 
-def find_posting_warnings(job_id: UUID) -> tuple[str, ...]:
-    """Codes of what the newest analysis found odd about the posting."""
+def find_analysis_version(job_id: UUID) -> int:
     rows = PostingAnalysis.objects.filter(job_id=job_id).order_by("-version")
-    return tuple(rows.values_list("warnings", flat=True).first() or ())
+    return rows.values_list("version", flat=True).first() or 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnalysis:
+    version: int
+    analysis: Analysis
+
+
+def find_kept_analysis(job_id: UUID, *, snapshot_version: int, engine: str) -> KeptAnalysis | None:
+    """What this engine found in this very content before, so that it is not asked, and paid, for it again."""
+    rows = PostingAnalysis.objects.filter(job_id=job_id, snapshot_version=snapshot_version, engine=engine)
+    row = rows.order_by("-version").first()
+    if row is None:
+        return None
+    requirements = tuple(load_document(Requirement, asked) for asked in row.requirements)
+    return KeptAnalysis(row.version, Analysis(requirements, row.engine, tuple(row.warnings), row.dropped))
 
 
 def find_score_value(job_id: UUID) -> int | None:

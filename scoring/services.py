@@ -1,6 +1,6 @@
 """Storing an analysis and its score."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.conf import settings
@@ -9,39 +9,64 @@ from django.utils import timezone
 from operations.database import require_write
 from operations.documents import dump_document
 from operations.eventlog import append
-from scoring.contracts import FitReport, Score
+from scoring.contracts import Analysis, FitReport, Score
 from scoring.events import EmployerAnalyzed, JobScored
 from scoring.models import JobScore, PostingAnalysis
-from scoring.queries import find_score_version
+from scoring.queries import find_analysis_version, find_score_version
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What one scoring attempt found, and from what."""
+    """What one scoring attempt found, and from what. ``analysis_version`` 0 = the analysis is not stored yet."""
 
     report: FitReport
     score: Score
-    engine: str
+    analysis: Analysis
     profile_version: int
     snapshot_version: int
+    analysis_version: int = 0
 
 
-def save_score(job_id: UUID, found: Assessment) -> int:
-    """Append the analysis, the score and their events inside ``writer()``; returns the score's version."""
+def save_analysis(job_id: UUID, found: Analysis, *, snapshot_version: int) -> int:
+    """Append an analysis and its event inside ``writer()``; returns its version."""
     require_write()
-    now = timezone.now()
-    version = find_score_version(job_id) + 1
-    requirements = [item.requirement for item in found.report.items]
+    version = find_analysis_version(job_id) + 1
     PostingAnalysis.objects.create(
         tenant_id=settings.TENANT_ID,
         job_id=job_id,
         version=version,
-        snapshot_version=found.snapshot_version,
+        snapshot_version=snapshot_version,
         engine=found.engine,
-        requirements=[dump_document(requirement) for requirement in requirements],
-        warnings=list(found.report.warnings),
-        analyzed_at=now,
+        requirements=[dump_document(requirement) for requirement in found.requirements],
+        warnings=list(found.warnings),
+        dropped=found.dropped,
+        analyzed_at=timezone.now(),
     )
+    append(
+        EmployerAnalyzed(
+            job_id=job_id,
+            version=version,
+            engine=found.engine,
+            requirements=len(found.requirements),
+            warnings=found.warnings,
+        )
+    )
+    return version
+
+
+def save_score(job_id: UUID, found: Assessment) -> int:
+    """Append the score, its analysis where that is not stored yet, and their events inside ``writer()``.
+
+    Returns the score's version.
+    """
+    require_write()
+    analysis_version = found.analysis_version or save_analysis(
+        job_id,
+        replace(found.analysis, warnings=found.report.warnings),
+        snapshot_version=found.snapshot_version,
+    )
+    now = timezone.now()
+    version = find_score_version(job_id) + 1
     JobScore.objects.create(
         tenant_id=settings.TENANT_ID,
         job_id=job_id,
@@ -52,20 +77,11 @@ def save_score(job_id: UUID, found: Assessment) -> int:
         possible=found.score.possible,
         blocked=found.score.blocked,
         report=dump_document(found.report),
-        engine=found.engine,
+        engine=found.report.engine,
         profile_version=found.profile_version,
         snapshot_version=found.snapshot_version,
-        analysis_version=version,
+        analysis_version=analysis_version,
         scored_at=now,
-    )
-    append(
-        EmployerAnalyzed(
-            job_id=job_id,
-            version=version,
-            engine=found.engine,
-            requirements=len(requirements),
-            warnings=tuple(found.report.warnings),
-        )
     )
     append(
         JobScored(

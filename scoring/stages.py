@@ -8,15 +8,17 @@ from django.utils import timezone
 
 from discovery.gates import refuse_posting
 from discovery.queries import find_job_url, get_posting, get_profile
-from operations.engines import choose_engine
-from operations.errors import StageFailure
+from operations.database import writer
+from operations.errors import StageCanceled, StageFailure, TransientStageFailure
+from operations.llm.authority import BUILTIN
 from operations.settings_store import get_setting
-from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, stage
+from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, check_lease, stage
 from scoring import engines
+from scoring.contracts import Scope
 from scoring.posting_text import posting_text
-from scoring.queries import find_score_value, find_score_version
+from scoring.queries import KeptAnalysis, find_kept_analysis, find_score_value, find_score_version
 from scoring.scoring_rule import AnalysisEmpty, ReportInvalid, check_report, compute_score
-from scoring.services import Assessment, save_score
+from scoring.services import Assessment, save_analysis, save_score
 
 MIN_SCORE = "MIN_SCORE"
 
@@ -36,10 +38,14 @@ class ScoreStage(Stage):
         if not posting.description.strip():
             raise StageFailure("The posting is empty, so there is nothing to score.", code="POSTING_EMPTY")
         profile = get_profile(claim.profile_version)
-        name, assess = choose_engine("score", engines.ENGINES)
         request = engines.AssessmentRequest(posting.title, posting.description, profile, timezone.now().date())
-        report = assess(request)
+        # Both lanes are looked up before either may cost anything.
+        reader, (judge_name, judge) = engines.choose_analyzer(), engines.choose_judge()
+        found = analyze(claim, request, reader, snapshot_version=posting.snapshot_version, is_cancelled=is_cancelled)
         try:
+            if not any(asked.scope is Scope.RESUME for asked in found.analysis.requirements):
+                raise AnalysisEmpty
+            report = judge(request, found.analysis)
             check_report(
                 report,
                 posting_text=posting_text(posting.title, posting.description),
@@ -49,8 +55,10 @@ class ScoreStage(Stage):
         except AnalysisEmpty:
             raise StageFailure("The posting asks for nothing a resume could show.", code="ANALYSIS_EMPTY") from None
         except ReportInvalid:
-            raise StageFailure("The report does not hold against the posting.", code="REPORT_INVALID") from None
-        return Assessment(report, score, name, claim.profile_version, posting.snapshot_version)
+            # A model may well answer better the next time; the built-in engine says the same again.
+            failure = StageFailure if judge_name == BUILTIN else TransientStageFailure
+            raise failure("The report does not hold against the posting.", code=ReportInvalid.code) from None
+        return Assessment(report, score, found.analysis, claim.profile_version, posting.snapshot_version, found.version)
 
     def publish(self, claim: Claim, result: Any) -> Settlement:
         save_score(claim.job_id, result)
@@ -62,6 +70,29 @@ class ScoreStage(Stage):
 
     def describe_job(self, job_id: UUID) -> str:
         return find_job_url(job_id)
+
+
+def analyze(
+    claim: Claim,
+    request: engines.AssessmentRequest,
+    reader: tuple[str, engines.Analyze],
+    *,
+    snapshot_version: int,
+    is_cancelled: Callable[[], bool],
+) -> KeptAnalysis:
+    """A model's analysis is stored as soon as it is there: a later attempt does not pay for it again."""
+    name, read = reader
+    if name == BUILTIN:
+        return KeptAnalysis(0, read(request))
+    kept = find_kept_analysis(claim.job_id, snapshot_version=snapshot_version, engine=name)
+    if kept is not None:
+        return kept
+    found = read(request)
+    if is_cancelled():
+        raise StageCanceled
+    with writer():
+        check_lease(claim)
+        return KeptAnalysis(save_analysis(claim.job_id, found, snapshot_version=snapshot_version), found)
 
 
 def settle_score(value: int) -> Settlement:

@@ -197,16 +197,22 @@ def _get_fenced(claim: Claim) -> JobStageState:
     return row
 
 
-def publish_stage(claim: Claim, result: Any) -> Settlement:
-    """Store a result and settle its row in one transaction.
+def check_lease(claim: Claim) -> JobStageState:
+    """Inside ``writer()``, before anything of a claim is stored; returns its row.
 
     Raises ``LeaseLost`` behind the fence, and ``StageCanceled`` once the run was asked to stop.
     """
+    row = _get_fenced(claim)
+    if find_run_stop(claim.owner.run_id) is not None:
+        raise StageCanceled
+    return row
+
+
+def publish_stage(claim: Claim, result: Any) -> Settlement:
+    """Store a result and settle its row in one transaction; raises as ``check_lease`` does."""
     stage = get_stage(claim.stage)
     with writer():
-        row = _get_fenced(claim)
-        if find_run_stop(claim.owner.run_id) is not None:
-            raise StageCanceled
+        row = check_lease(claim)
         settlement = stage.publish(claim, result)
         succeed_row(row, stage, settlement, reused=False)
     return settlement

@@ -37,7 +37,7 @@ def assess_fit(
     )
     return FitReport(
         items,
-        warnings=tuple(dict.fromkeys((*warnings, *_find_own_warnings(items)))),
+        warnings=tuple(dict.fromkeys((*warnings, *find_open_questions(items)))),
         summary=write_summary(list(zip(asked, verdicts, strict=True))),
     )
 
@@ -89,7 +89,8 @@ def _shorten(text: str) -> str:
     return f"{text[:_LONGEST_QUOTE].rsplit(' ', 1)[0]}…"
 
 
-def _find_own_warnings(items: tuple[RequirementFit, ...]) -> tuple[str, ...]:
+def find_open_questions(items: tuple[RequirementFit, ...]) -> tuple[str, ...]:
+    """Codes of what was not assessed since the profile does not say."""
     unknown = [item.requirement for item in items if item.fit is Fit.NOT_ASSESSED]
     papers = [requirement.text for requirement in unknown if requirement.kind == "authorization"]
     found = [

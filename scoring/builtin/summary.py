@@ -1,11 +1,12 @@
 """A fit report in one or two plain sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from scoring.builtin.verdict import Verdict, join_names
-from scoring.contracts import Fit, Requirement, Tier
+from scoring.contracts import Fit, Requirement, RequirementFit, Tier
 
 _GAP_KINDS = ("skill", "experience", "education", "language")
+_LONGEST_NAME = 60
 
 
 def write_summary(pairs: Sequence[tuple[Requirement, Verdict]]) -> str:
@@ -21,6 +22,24 @@ def write_summary(pairs: Sequence[tuple[Requirement, Verdict]]) -> str:
     if gaps:
         return f"{first} Main gaps: {join_names(gaps)}."
     return f"{first} No gap among the requirements that could be read." if fits else first
+
+
+def summarize_items(items: Iterable[RequirementFit]) -> str:
+    """As ``write_summary``, for a report that another engine made."""
+    pairs = []
+    for item in items:
+        names = _name_requirement(item.requirement)
+        is_shown = item.fit in (Fit.DIRECT, Fit.STRONG)
+        shown, absent = (names, ()) if is_shown else ((), names)
+        pairs.append((item.requirement, Verdict(item.fit, item.evidence_ids, item.reason, shown, absent)))
+    return write_summary(pairs)
+
+
+def _name_requirement(asked: Requirement) -> tuple[str, ...]:
+    if asked.terms and asked.kind != "role":
+        return asked.terms
+    text = " ".join(asked.text.split()).rstrip(".;,")
+    return (text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME].rsplit(' ', 1)[0]}…",)
 
 
 def _list_fits(ranked: Sequence[tuple[Requirement, Verdict]], *, is_same_work: bool) -> list[str]:

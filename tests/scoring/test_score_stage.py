@@ -43,11 +43,14 @@ def enrich(posting: Posting = BACKEND) -> UUID:
     return job_id
 
 
-def use_engine(monkeypatch: pytest.MonkeyPatch, assess: engines.Assess) -> None:
-    monkeypatch.setitem(engines.ENGINES, "builtin", assess)
+Assess = Callable[[engines.AssessmentRequest], FitReport]
 
 
-def ask_for(text: str, *, fit: Fit, evidence: tuple[str, ...] = (), shift: int = 0) -> engines.Assess:
+def use_engine(monkeypatch: pytest.MonkeyPatch, assess: Assess) -> None:
+    monkeypatch.setitem(engines.JUDGES, "builtin", lambda request, analysis: assess(request))
+
+
+def ask_for(text: str, *, fit: Fit, evidence: tuple[str, ...] = (), shift: int = 0) -> Assess:
     """An engine that finds one requirement in whatever posting holds ``text``."""
 
     def assess(request: engines.AssessmentRequest) -> FitReport:
@@ -239,7 +242,7 @@ def test_it_fails_rather_than_invent_a_number(
     ids=["evidence that does not exist", "a fit without evidence", "a span that says something else"],
 )
 def test_it_refuses_a_report_that_does_not_hold(
-    assess: engines.Assess, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Check
+    assess: Assess, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Check
 ) -> None:
     use_engine(monkeypatch, assess)
     job_id = enrich()

@@ -1,0 +1,91 @@
+"""The lane ``analysis``: what a posting asks for, each requirement with the span of the posting that says so."""
+
+from typing import Final
+
+from operations.llm.gateway import Question, ask_model
+from operations.llm.ledger import Target
+from operations.llm.untrusted import LONGEST_TEXT, RULE, quote_untrusted, tries_to_steer
+from scoring import builtin
+from scoring.contracts import Analysis, Kind, Requirement, Scope
+from scoring.model.answers import AnalysisAnswer, AskedFor
+from scoring.model.quotes import QuotedText, fold_text
+from scoring.posting_text import posting_text
+
+UNFOUNDED: Final = "requirements_unfounded"
+TRUNCATED: Final = "posting_truncated"
+NOTHING_FOUND: Final = (
+    "None of these quotes is in the posting. Copy each one from the posting character by character and add nothing."
+)
+INSTRUCTIONS: Final = f"""\
+You read a job posting and list what it asks of a candidate.
+List each thing once, in the posting's order: skills, years of experience, education, languages, licences and leave to \
+work, place and hours, and the main duties. The posting's first line is its title: list it as kind role.
+A quote holds one requirement and is copied from the posting. What only describes the employer or its offer is no \
+requirement. Where the posting asks for nothing, answer with an empty list.
+{RULE}"""
+
+_ALWAYS_LOGISTICS: Final = frozenset({Kind.PLACE, Kind.AUTHORIZATION})
+
+
+def analyze_posting(*, title: str, description: str, target: Target) -> Analysis:
+    """Raises what ``ask_model`` raises; ``AnswerUnusable`` also where no quote stands in the posting."""
+    text = posting_text(title, description)
+    quoted = fold_text(text)
+    answer = ask_model(
+        Question(
+            lane="analysis",
+            instructions=INSTRUCTIONS,
+            material=quote_untrusted("posting", text),
+            answer_type=AnalysisAnswer,
+            check=lambda found: complain_of_quotes(quoted, found),
+        ),
+        target=target,
+    )
+    dropped = sum(_find_span(quoted, asked) is None for asked in answer.requirements)
+    warnings = [TRUNCATED] if len(text) > LONGEST_TEXT else []
+    return Analysis(
+        place_requirements(quoted, answer),
+        engine=f"{target.provider}:{target.model}",
+        warnings=(*warnings, UNFOUNDED) if dropped else tuple(warnings),
+        dropped=dropped,
+    )
+
+
+def complain_of_quotes(quoted: QuotedText, answer: AnalysisAnswer) -> str:
+    """ "" where at least one quote stands in the posting, or where it asks for nothing."""
+    if not answer.requirements or any(_find_span(quoted, asked) for asked in answer.requirements):
+        return ""
+    return NOTHING_FOUND
+
+
+def place_requirements(quoted: QuotedText, answer: AnalysisAnswer) -> tuple[Requirement, ...]:
+    """Those whose quote stands in the posting, in its order and each once; what speaks to a reading model is none."""
+    found: list[tuple[int, int, AskedFor]] = []
+    for asked in answer.requirements:
+        span = _find_span(quoted, asked)
+        if span is not None and not _is_said_again(asked, span, found):
+            found.append((*span, asked))
+    return tuple(
+        Requirement(
+            id=f"req-{number}",
+            text=quoted.text[start:end],
+            kind=asked.kind.value,
+            scope=Scope.LOGISTICS if asked.kind in _ALWAYS_LOGISTICS else asked.scope,
+            tier=asked.tier,
+            weight=asked.weight,
+            start=start,
+            end=end,
+            terms=builtin.find_terms(quoted.text[start:end], kind=asked.kind),
+        )
+        for number, (start, end, asked) in enumerate(sorted(found, key=lambda one: one[:2]), start=1)
+    )
+
+
+def _is_said_again(asked: AskedFor, span: tuple[int, int], found: list[tuple[int, int, AskedFor]]) -> bool:
+    """The same words for the same kind would count twice."""
+    return any(one.kind is asked.kind and span[0] < end and start < span[1] for start, end, one in found)
+
+
+def _find_span(quoted: QuotedText, asked: AskedFor) -> tuple[int, int] | None:
+    span = quoted.find(asked.quote)
+    return None if span is None or tries_to_steer(quoted.text[slice(*span)]) else span
