@@ -1,5 +1,6 @@
 """A scripted model for both lanes of scoring, and a posting that it reads."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -60,6 +61,13 @@ def judge(*fits: Fit, evidence: str = "", reason: str = "It says so.") -> Answer
     return Answer({"judgements": judged})
 
 
+def judge_all(asked: Asked, fit: Fit = Fit.MISSING) -> Answer:
+    """The same judgement, without evidence, for every requirement that a request names."""
+    keys = re.findall(r"^([\w-]+) \((?:must|nice), ", split_messages(asked.body)[1], re.MULTILINE)
+    judged = [{"requirement": key, "fit": fit.value, "evidence_ids": [], "reason": ""} for key in keys]
+    return Answer({"judgements": judged})
+
+
 def find_evidence() -> str:
     return next(iter(get_profile(1).iter_evidence())).id
 
@@ -93,3 +101,11 @@ def list_lanes(models: ModelServer) -> list[str]:
 def list_attempts(job_id: UUID) -> list[tuple[str, str, str]]:
     rows = LlmAttempt.objects.filter(job_id=job_id).order_by("opened_at")
     return list(rows.values_list("lane", "stage", "state"))
+
+
+def split_messages(body: dict[str, Any]) -> tuple[str, str]:
+    """Ours to the model, and the rest."""
+    said: dict[bool, str] = {True: "", False: ""}
+    for message in body["messages"]:
+        said[message["role"] in ("system", "developer")] += str(message["content"])
+    return said[True], said[False]

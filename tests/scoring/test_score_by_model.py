@@ -35,9 +35,11 @@ from tests.scoring.model_cast import (
     ask_for,
     enrich,
     judge,
+    judge_all,
     list_attempts,
     list_lanes,
     score,
+    split_messages,
     use_models,
 )
 
@@ -108,13 +110,6 @@ def test_it_tells_a_model_nothing_of_who_the_candidate_is_and_keeps_the_posting_
     assert "Northwind Ferries" in split_messages(models.requests[0].body)[1]
 
 
-def split_messages(body: dict[str, Any]) -> tuple[str, str]:
-    said: dict[bool, str] = {True: "", False: ""}
-    for message in body["messages"]:
-        said[message["role"] in ("system", "developer")] += str(message["content"])
-    return said[True], said[False]
-
-
 def test_it_leaves_out_and_counts_what_the_posting_does_not_say(models: ModelServer) -> None:
     job_id = enrich()
     models.script(
@@ -135,7 +130,7 @@ def test_each_lane_has_an_engine_of_its_own(
 ) -> None:
     use_models(lane)
     job_id = enrich()
-    models.usual = lambda request: analyze() if lane == "analysis" else judge_everything(request.body)
+    models.usual = lambda request: analyze() if lane == "analysis" else judge_all(request)
 
     assert score(job_id).state == "succeeded"
 
@@ -147,14 +142,6 @@ def test_each_lane_has_an_engine_of_its_own(
         python = get_score(job_id).report.items[1]
         assert (python.requirement.terms, python.fit) == (("Python",), Fit.DIRECT)
     assert_rebuild_matches()
-
-
-def judge_everything(body: dict[str, Any]) -> Answer:
-    import re
-
-    keys = re.findall(r"^(r\d+) \(", split_messages(body)[1], re.MULTILINE)
-    judged = [{"requirement": key, "fit": "missing", "evidence_ids": [], "reason": ""} for key in keys]
-    return Answer({"judgements": judged})
 
 
 # --- a retry pays for nothing twice ------------------------------------------------------------
