@@ -57,7 +57,7 @@ class StageFailure(StageError):
 class TransientStageFailure(StageFailure):
     """The stage failed for a reason that may pass; it will be tried again."""
 
-    code = ErrorCode.TRANSIENT_NETWORK
+    code: str = ErrorCode.TRANSIENT_NETWORK
     retryable = True
 
 

@@ -15,6 +15,7 @@ from operations.checkup import Finding, advise_on_failure, describe_failure, fai
 from operations.errors import OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
 from operations.folding.engine import list_flagged_apps
+from operations.llm.ledger import compare_day
 from operations.settings_store import list_unusable_settings
 from operations.temporal import resolve_address
 from operations.workspace import check_free_space, ensure_workspace, find_foreign_worker
@@ -101,6 +102,20 @@ def check_settings() -> Finding:
     if problems:
         return warn("; ".join(problems), "Store an allowed value; until then the nearest one is used.")
     return ok("all in range")
+
+
+@health_check("model spend")
+def check_spend() -> Finding:
+    """Today's ledger and yesterday's against their attempts."""
+    now = timezone.now()
+    uneven = [check for day in (now - timedelta(days=1), now) for check in compare_day(day) if not check.is_even]
+    if uneven:
+        lanes = ", ".join(f"{check.lane} on {check.day}" for check in uneven)
+        return warn(
+            f"the ledger and its attempts say different things: {lanes}",
+            "The limits follow the ledger. Restore a backup if rows were changed by hand, or wait for the next UTC day.",
+        )
+    return ok("the ledger is what its attempts add up to")
 
 
 @health_check("temporal")

@@ -14,7 +14,8 @@ LONGEST = timedelta(hours=6)
 
 def wait_before_probe(probes: int) -> timedelta:
     """One minute, then twice as long each time, at most six hours."""
-    return min(LONGEST, FIRST_PROBE * 2 ** min(probes, 12))
+    doubled: int = 2 ** min(probes, 12)
+    return min(LONGEST, FIRST_PROBE * doubled)
 
 
 def admit_provider(provider: str, *, now: datetime) -> None:

@@ -1,14 +1,14 @@
 """The record of every attempt, and the sums by UTC day and lane that the authority reads."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Sum
 from django.utils import timezone
 
-from operations.database import require_write, writer
+from operations.database import read_snapshot, require_write, writer
 from operations.eventlog import append
 from operations.events import LlmUsageObserved
 from operations.llm.authority import check_budget, utc_day
@@ -78,7 +78,7 @@ def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int) ->
         if not changed:
             return False
         attempt = LlmAttempt.objects.get(observation_key=key)
-        _add_to_day(attempt, usage, price)
+        _add_to_day(attempt, day, usage, price)
         append(
             LlmUsageObserved(
                 lane=attempt.lane,
@@ -94,9 +94,9 @@ def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int) ->
     return True
 
 
-def _add_to_day(attempt: LlmAttempt, usage: Usage, price: Price) -> None:
+def _add_to_day(attempt: LlmAttempt, day: date, usage: Usage, price: Price) -> None:
     require_write()
-    row, _ = LlmSpend.objects.get_or_create(tenant_id=attempt.tenant_id, day=attempt.day, lane=attempt.lane)
+    row, _ = LlmSpend.objects.get_or_create(tenant_id=attempt.tenant_id, day=day, lane=attempt.lane)
     LlmSpend.objects.filter(pk=row.pk).update(
         input_tokens=F("input_tokens") + usage.input_tokens,
         output_tokens=F("output_tokens") + usage.output_tokens,
@@ -139,19 +139,17 @@ class DayCheck:
 
 def compare_day(day: datetime) -> list[DayCheck]:
     """For doctor and tests: the sums of the day's attempts against the ledger that the authority reads."""
-    from django.db.models import Sum
-
     wanted = utc_day(day)
-    sums = {
-        row["lane"]: (row["given"] or 0, row["made"] or 0, f"{row['cost'] or 0:.6f}")
-        for row in LlmAttempt.objects.filter(day=wanted)
-        .values("lane")
-        .annotate(given=Sum("input_tokens"), made=Sum("output_tokens"), cost=Sum("cost_usd"))
-    }
-    ledger = {
-        row.lane: (row.input_tokens, row.output_tokens, f"{row.cost_usd:.6f}")
-        for row in LlmSpend.objects.filter(day=wanted)
-    }
+    attempts = LlmAttempt.objects.filter(day=wanted).values("lane")
+    with read_snapshot():  # an attempt that is counted in between would be in the one and not in the other
+        sums = {
+            row["lane"]: (row["given"] or 0, row["made"] or 0, f"{row['cost'] or 0:.6f}")
+            for row in attempts.annotate(given=Sum("input_tokens"), made=Sum("output_tokens"), cost=Sum("cost_usd"))
+        }
+        ledger = {
+            row.lane: (row.input_tokens, row.output_tokens, f"{row.cost_usd:.6f}")
+            for row in LlmSpend.objects.filter(day=wanted)
+        }
     nothing = (0, 0, "0.000000")
     return [
         DayCheck(wanted.isoformat(), lane, ledger.get(lane, nothing), sums.get(lane, nothing))

@@ -4,6 +4,7 @@ Rates come from genai-prices (MIT, kept up to date by the authors of pydantic-ai
 coarse rate of its family, any other the generic one. No model is free because of its name.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -11,7 +12,8 @@ from operations.llm.usage import Usage
 
 MICRO = Decimal("0.000001")
 MILLION = Decimal(1_000_000)
-CACHED_SHARE = Decimal("0.25")
+CACHED_SHARE = Decimal("0.25")  # of the price of input: what was read from a cache
+WRITTEN_SHARE = Decimal("1.25")  # and what was written into one
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +67,19 @@ def _find_listed(usage: Usage, *, provider: str, model: str, base_url: str) -> D
         cache_write_tokens=usage.cache_write_tokens or None,
     )
     # Behind an address of the operator's own may be a listed service, or a server that borrows a known model's name.
-    places = [{"provider_api_url": base_url}, {"provider_id": provider}] if base_url else [{"provider_id": provider}]
-    for place in places:
-        try:
-            return genai_prices.calc_price(counted, model, **place).total_price or None
-        except (LookupError, ValueError):
-            continue
+    if base_url:
+        with suppress(LookupError, ValueError):
+            return genai_prices.calc_price(counted, model, provider_api_url=base_url).total_price or None
+    with suppress(LookupError, ValueError):
+        return genai_prices.calc_price(counted, model, provider_id=provider).total_price or None
     return None
 
 
 def _apply(usage: Usage, given: Decimal, made: Decimal) -> Decimal:
     cached = min(usage.cached_input_tokens, usage.input_tokens)
-    cost = (usage.input_tokens - cached) * given + cached * given * CACHED_SHARE + usage.output_tokens * made
+    written = min(usage.cache_write_tokens, usage.input_tokens - cached)
+    full = usage.input_tokens - cached - written
+    cost = (full + cached * CACHED_SHARE + written * WRITTEN_SHARE) * given + usage.output_tokens * made
     return _round(cost / MILLION)
 
 

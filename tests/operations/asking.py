@@ -1,7 +1,9 @@
 """Asking a model in a test, and what must be true of the records afterwards however it ended."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 from django.utils import timezone
 from pydantic import BaseModel, Field
@@ -9,7 +11,9 @@ from pydantic import BaseModel, Field
 from operations.errors import OperationsError
 from operations.llm.calls import Caller, calling_as
 from operations.llm.gateway import Question, ask_model
-from operations.llm.ledger import Target, compare_day
+from operations.llm.ledger import Target, compare_day, count_attempt, open_attempt
+from operations.llm.pricing import Price
+from operations.llm.usage import Usage
 from operations.models import JobEventRow, LlmAttempt, LlmSpend
 from tests.modelserver import ModelServer
 from tests.modelwires import MODELS
@@ -40,6 +44,13 @@ def ask(
             return ask_model(question, target=Target(lane, provider, model or MODELS[provider]))
     except OperationsError as error:
         return error
+
+
+def spend(lane: str = LANE, given: int = 0, made: int = 0, usd: str = "0") -> UUID:
+    """One attempt that was admitted and counted now; returns its key."""
+    key = open_attempt(Target(lane, "openai", MODELS["openai"]), Caller())
+    assert count_attempt(key, usage=Usage(given, made), price=Price(Decimal(usd), "list"), http_status=200)
+    return key
 
 
 def list_attempts() -> list[str]:

@@ -123,3 +123,39 @@ def test_it_uses_the_built_in_engine_where_the_stored_choice_is_unknown(db: None
 def test_it_refuses_a_key_that_is_declared_already() -> None:
     with pytest.raises(ValueError, match="min_fit_score is declared twice"):
         declare(Setting("min_fit_score", 1, check_integer(1, 2), "1 to 2"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("lane_token_limits", {"scoring": 5}, "there is no lane 'scoring'"),
+        ("lane_token_limits", {"score": -1}, "-1 is not a number of tokens for score"),
+        ("lane_token_limits", {"score": 1.5}, "1.5 is not a number of tokens for score"),
+        ("lane_token_limits", {"score": True}, "True is not a number of tokens for score"),
+        ("lane_token_limits", {"score": 10**30}, "is not a number of tokens for score"),
+        ("lane_token_limits", [5], "[5] is not a mapping of lanes"),
+        ("model", {"score": 5}, "5 is not a name of at most 120 characters for score"),
+        ("model", {"score": "x" * 121}, "is not a name of at most 120 characters for score"),
+        ("model", {"score": "gpt\n5"}, "is not a name of at most 120 characters for score"),
+        ("model", {"nothing": "gpt-5"}, "there is no lane 'nothing'"),
+        ("model", "gpt-5", "'gpt-5' is not a mapping of lanes"),
+        ("provider", {"score": "opeanai"}, "'opeanai' is not a provider for score"),
+        ("provider", {"score": None}, "None is not a provider for score"),
+        ("structured_output", "xml", "'xml' is not one of them"),
+        ("structured_output", ["tool"], "['tool'] is not one of them"),
+        ("model_streaming", 1, "1 is neither true nor false"),
+        ("self_hosted_free", "yes", "'yes' is neither true nor false"),
+    ],
+)
+def test_it_refuses_a_bad_choice_of_model_with_its_reason(key: str, value: Any, reason: str, db: None) -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        change_settings({key: value, "daily_budget_usd": 3.0}, actor="operator")
+    assert reason in refused.value.fields[key] and "; allowed: " in refused.value.fields[key]
+    store(key, value)
+    assert get_setting(key) == next(setting.default for setting in list_settings() if setting.key == key)
+    assert get_setting("daily_budget_usd") == 25.0
+
+
+def test_it_leaves_out_a_lane_whose_model_is_empty(db: None) -> None:
+    change_settings({"model": {"score": "  ", "tailor": " gpt-5 "}}, actor="operator")
+    assert get_setting("model") == {"tailor": "gpt-5"}

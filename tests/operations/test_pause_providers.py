@@ -1,0 +1,118 @@
+"""A provider that refuses the account: its lanes wait, one probe at a time asks again, and the operator is told once."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone as clock
+
+from operations.llm.breaker import pause_provider, resume_provider, wait_before_probe
+from operations.llm.calls import Caller
+from operations.llm.errors import BudgetExceeded, ProviderBusy, ProviderPaused
+from operations.llm.ledger import Target, open_attempt
+from operations.models import LlmAttempt, ProviderBreaker
+from operations.settings_store import change_settings
+from tests.modelserver import ModelServer
+from tests.modelwires import Answer, Refused
+from tests.operations.asking import Verdict, ask, assert_books_agree, list_events, spend
+from tests.operations.databases import PATIENCE, SharedDatabase
+
+NOW = datetime(2026, 7, 3, 12, tzinfo=UTC)
+GOOD = Answer({"score": 7})
+TARGET = Target("score", "openai", "gpt-5-mini")
+Freeze = Callable[[datetime], None]
+
+
+@pytest.fixture
+def freeze(monkeypatch: pytest.MonkeyPatch) -> Freeze:
+    def set_clock(now: datetime) -> None:
+        monkeypatch.setattr(clock, "now", lambda: now)
+
+    set_clock(NOW)
+    return set_clock
+
+
+def test_it_waits_twice_as_long_before_each_probe_up_to_six_hours() -> None:
+    waits = [wait_before_probe(probes) for probes in (*range(10), 10_000)]
+    minutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]
+    assert waits == [timedelta(minutes=number) for number in minutes]
+
+
+def test_it_probes_alone_with_growing_intervals_and_resumes(
+    one_connection: None, models: ModelServer, freeze: Freeze
+) -> None:
+    models.usual = Refused(401)
+    assert type(ask("openai")) is ProviderPaused
+    expected, now = 1, NOW
+    for minutes in (1, 2, 4):
+        freeze(now + timedelta(minutes=minutes, seconds=-1))
+        waiting = ask("openai")
+        assert isinstance(waiting, ProviderPaused) and waiting.until == now + timedelta(minutes=minutes)
+        assert len(models.requests) == expected
+        now += timedelta(minutes=minutes)
+        freeze(now)
+        assert type(ask("openai")) is ProviderPaused  # the probe, refused again
+        expected += 1
+        assert len(models.requests) == expected
+
+    models.usual = GOOD
+    freeze(now + timedelta(minutes=8))
+    assert [ask("openai"), ask("openai")] == [Verdict(score=7)] * 2
+    notice = {"provider": "openai", "reasonCode": "authentication"}
+    assert list_events("ProviderPaused", "ProviderResumed") == [notice, {"provider": "openai"}]
+    assert_books_agree(models)
+
+
+def test_it_leaves_the_other_providers_alone(one_connection: None, models: ModelServer) -> None:
+    models.script(Refused(402), GOOD, GOOD)
+    assert type(ask("anthropic")) is ProviderPaused
+    assert [ask("openai"), ask("google")] == [Verdict(score=7)] * 2
+
+
+@pytest.mark.parametrize(
+    ("probe", "resumes"),
+    [(Refused(500), False), (Refused(429), False), (Answer(choices=0), True), (Answer({"score": "x"}), True)],
+    ids=["busy", "too many requests", "no choices", "wrong types"],
+)
+def test_it_resumes_where_the_provider_answers_at_all(
+    probe: Answer | Refused, resumes: bool, one_connection: None, models: ModelServer, freeze: Freeze
+) -> None:
+    pause_provider("openai", reason_code="authentication", http_status=401, now=NOW)
+    freeze(NOW + timedelta(minutes=1))
+    models.script(probe, probe)
+    ended = ask("openai")
+    assert isinstance(ended, ProviderBusy) is not resumes
+    assert ProviderBreaker.objects.exists() is not resumes
+
+
+def test_one_of_many_workers_probes(shared: SharedDatabase) -> None:
+    pause_provider("openai", reason_code="authentication", http_status=401, now=clock.now() - timedelta(minutes=5))
+
+    def try_once() -> bool:
+        try:
+            open_attempt(TARGET, Caller())
+        except ProviderPaused:
+            return False
+        return True
+
+    admitted = [future.result(PATIENCE) for future in [shared.start(try_once) for _ in range(8)]]
+    assert admitted.count(True) == 1
+    assert LlmAttempt.objects.count() == 1
+
+
+def test_it_notices_once_however_many_calls_say_so(db: None) -> None:
+    for _ in range(3):
+        pause_provider("openai", reason_code="out_of_credit", http_status=402, now=NOW)
+    for _ in range(3):
+        resume_provider("openai")
+    paused = {"provider": "openai", "reasonCode": "out_of_credit"}
+    assert list_events("ProviderPaused", "ProviderResumed") == [paused, {"provider": "openai"}]
+
+
+def test_a_probe_is_not_used_up_where_the_budget_denies_it(db: None, freeze: Freeze) -> None:
+    spend(given=1, usd="1")
+    change_settings({"daily_budget_usd": 1.0}, actor="tester")
+    pause_provider("openai", reason_code="authentication", http_status=401, now=NOW - timedelta(minutes=5))
+    with pytest.raises(BudgetExceeded):
+        open_attempt(TARGET, Caller())
+    assert ProviderBreaker.objects.get().probes == 0
