@@ -15,7 +15,7 @@ from operations.stage_engine import Owner, StageContext, work_job
 from scoring.contracts import Fit
 from tests.discovery.cast import BACKEND, DUTIES, add_job, work
 from tests.modelserver import Asked, ModelServer
-from tests.modelwires import Answer
+from tests.modelwires import Answer, Tokens
 
 MODEL: Final = "gpt-5-mini"
 ENGINE: Final = f"openai:{MODEL}"
@@ -61,11 +61,14 @@ def judge(*fits: Fit, evidence: str = "", reason: str = "It says so.") -> Answer
     return Answer({"judgements": judged})
 
 
-def judge_all(asked: Asked, fit: Fit = Fit.MISSING) -> Answer:
-    """The same judgement, without evidence, for every requirement that a request names."""
-    keys = re.findall(r"^([\w-]+) \((?:must|nice), ", split_messages(asked.body)[1], re.MULTILINE)
-    judged = [{"requirement": key, "fit": fit.value, "evidence_ids": [], "reason": ""} for key in keys]
-    return Answer({"judgements": judged})
+def judge_all(asked: Asked, fit: Fit = Fit.MISSING, *, tokens: Tokens | None = None) -> Answer:
+    """The same judgement for every requirement that a request names; it cites the first line of its profile."""
+    material = split_messages(asked.body)[1]
+    keys = re.findall(r"^([\w-]+) \((?:must|nice), ", material, re.MULTILINE)
+    first = re.findall(r'<data name="profile"[^>]*>\n([^:\n]+): ', material)
+    cited = first if fit is not Fit.MISSING else []
+    judged = [{"requirement": key, "fit": fit.value, "evidence_ids": cited, "reason": ""} for key in keys]
+    return Answer({"judgements": judged}, tokens=tokens or Tokens())
 
 
 def find_evidence() -> str:
