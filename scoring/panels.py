@@ -6,6 +6,7 @@ from uuid import UUID
 from discovery.queries import get_profile
 from operations.errors import MissingInput
 from operations.job_panels import job_panel
+from operations.wording.lanes import name_provider
 from scoring.contracts import Fit, RequirementFit
 from scoring.queries import find_score
 
@@ -38,12 +39,18 @@ def read_score_panel(job_id: UUID) -> dict[str, Any] | None:
     items = sorted(score.report.items, key=lambda item: (ORDER.index(item.fit), -item.requirement.weight))
     return {
         "score": score,
+        "engine": describe_engine(score.engine),
         "summary": score.report.summary,
         "warnings": [WARNINGS.get(code, code.replace("_", " ")) for code in score.report.warnings],
         "items": [describe_item(item, evidence) for item in items],
         "shown": sum(item.fit in (Fit.DIRECT, Fit.STRONG) for item in items),
         "asked": sum(item.fit is not Fit.NOT_ASSESSED for item in items),
     }
+
+
+def describe_engine(name: str) -> str:
+    _, _, model = name.partition(":")
+    return f"the model {model}" if model else name_provider(name)
 
 
 def describe_item(item: RequirementFit, evidence: dict[str, str]) -> dict[str, Any]:

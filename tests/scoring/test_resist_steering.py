@@ -60,6 +60,7 @@ def test_it_warns_on_the_jobs_page_and_changes_nothing_in_the_score(
     assert "posting_steers" not in get_score(plain).report.warnings
     panel = read_score_panel(steered)
     assert panel is not None and WARNINGS["posting_steers"] in panel["warnings"]
+    assert panel["engine"] == ("the model gpt-5-mini" if "score" in lanes else "the built-in engine")
     assert "evil.example" not in str(list(JobEventRow.objects.values_list("payload", flat=True)))
     assert_rebuild_matches()
 
