@@ -11,11 +11,13 @@ from django.utils import timezone
 
 from operations import attention
 from operations.navigation import LinkGroup, list_links
-from operations.needs import Need, list_needs
+from operations.needs import PAUSED, Need, list_needs
 from operations.readiness import read_worker
-from operations.spend import read_spend_today
+from operations.spend import SpendLevel, SpendToday, read_spend_today
 from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
-from operations.wording import describe_money
+from operations.wording import Tone, describe_money
+from operations.wording.lanes import join_lanes, name_lane
+from operations.wording.quantities import describe_reset
 
 NEEDS_PERSON_SHOWN = 99
 #: The top bar asks again after so long; sooner where something is being found out right now.
@@ -25,7 +27,7 @@ SOON_SECONDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One word of the topbar; ``tone`` colours its dot, "" = no dot.
+    """One word of the topbar; ``tone`` colours its dot, "" = no dot. ``url`` leads to where it is told at length.
 
     ``fresh_seconds``: for how long it may be shown; from then on a page that has heard nothing newer shows
     ``expired`` in its place. 0 = for as long as the page stands.
@@ -36,6 +38,7 @@ class Fact:
     detail: str = ""
     fresh_seconds: int = 0
     expired: str = ""
+    url: str = ""
 
 
 class Shell:
@@ -70,14 +73,7 @@ class Shell:
 
     @cached_property
     def spend(self) -> Fact:
-        today = read_spend_today(timezone.now())
-        if not today.uses_models and not today.spent_usd:
-            return Fact("Built-in engine, nothing spent")
-        spent = describe_money(today.spent_usd)
-        if not today.ceiling_usd:
-            return Fact(f"{spent} today, no limit", detail="Spent since midnight UTC.")
-        tone = "waiting" if today.spent_usd >= today.ceiling_usd else ""
-        return Fact(f"{spent} of {describe_money(today.ceiling_usd)} today", tone, "Spent since midnight UTC.")
+        return describe_spend(read_spend_today(timezone.now()))
 
     @property
     def facts(self) -> list[Fact]:
@@ -98,6 +94,11 @@ class Shell:
         return list_needs(NEEDS_PERSON_SHOWN + 1)
 
     @property
+    def paused_providers(self) -> list[Need]:
+        """Those of the needs that hold work up on every page: model providers that refuse the account."""
+        return [need for need in self.needs if need.key.startswith(PAUSED)]
+
+    @property
     def needs_person(self) -> str:
         """How many jobs wait for a person: "", "3", at most "99+"."""
         return _cap(self._jobs_needing)
@@ -113,6 +114,27 @@ class Shell:
         if self.needs:
             return f"{reverse('operations:dashboard')}#needs-you"
         return f"{reverse('operations:jobs')}?needs=me"
+
+
+def describe_spend(today: SpendToday) -> Fact:
+    """Amber from 80 % of a limit on; at it work waits and nothing fails, so it is never red."""
+    url = reverse("operations:spend")
+    if not today.uses_models and not today.spent_usd:
+        return Fact("Built-in engine, nothing spent", url=url)
+    spent, resets = describe_money(today.spent_usd), describe_reset()
+    if today.level is SpendLevel.REACHED:
+        said = f"Limit reached: {spent} of {describe_money(today.ceiling_usd)}, {resets}"
+        return Fact(said, Tone.WAITING, "Work that needs a model waits until then.", url=url)
+    limit = f"of {describe_money(today.ceiling_usd)} today" if today.ceiling_usd else "today, no limit"
+    if today.full_lanes:
+        which = name_lane(today.full_lanes[0]).lower() if len(today.full_lanes) == 1 else "some work"
+        said = f"At the limit, which {resets}: {join_lanes(today.full_lanes)}. The rest goes on."
+        return Fact(f"{spent} {limit}, {which} at its limit", Tone.WAITING, said, url=url)
+    if today.level is SpendLevel.NEAR:
+        return Fact(
+            f"{spent} {limit}, {today.percent} %", Tone.WAITING, f"At 100 % work waits. The limit {resets}.", url=url
+        )
+    return Fact(f"{spent} {limit}", detail="Spent since midnight UTC.", url=url)
 
 
 def describe_temporal(answer: TemporalAnswer) -> list[Fact]:

@@ -1,4 +1,5 @@
-"""A listed job's stages as the wording takes them: a failure that is tried again by itself is told apart."""
+"""A listed job's stages as the wording takes them: a failure that is tried again by itself and work that
+has to wait are told apart."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -14,6 +15,8 @@ def read_stages(job: JobListProjection, lost: Collection[str] = ()) -> dict[str,
     stages = dict(job.stages_json)
     if job.retrying_stage and stages.get(job.retrying_stage) == StageState.FAILED:
         stages[job.retrying_stage] = {"state": StageState.FAILED.value, "retryable": True}
+    if job.waiting_stage and stages.get(job.waiting_stage) == StageState.PENDING:
+        stages[job.waiting_stage] = {"state": StageState.PENDING.value, "reasonCode": job.waits_for}
     return mark_lost(stages, lost)
 
 

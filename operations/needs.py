@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from operations.wording import Wording
+
+#: How the keys of providers that refuse the account begin.
+PAUSED: Final = "paused-"
 
 
 @dataclass(frozen=True, slots=True)

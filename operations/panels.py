@@ -1,4 +1,4 @@
-"""What the engine adds to shared pages: runs that ended badly, among what needs a person."""
+"""What the engine adds to what needs a person: runs that ended badly, and model providers that refuse us."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,10 +8,12 @@ from django.utils import timezone
 
 from operations import queries
 from operations.models import WorkflowRunProjection
-from operations.needs import Need, needs_person
+from operations.needs import PAUSED, Need, needs_person
+from operations.queries.spend import list_paused_providers
 from operations.run_panels import explain_failures
 from operations.wording import Tone, Wording, describe_run, name_workflow
 from operations.wording.codes import passes_by_itself
+from operations.wording.lanes import describe_refusal, name_provider
 
 #: An older failure that nobody took up again is history; it stays on the Runs page.
 KEPT: Final = timedelta(days=7)
@@ -38,3 +40,19 @@ def describe_bad_run(run: WorkflowRunProjection, title: str, explained: Wording 
         START_AGAIN if not state.sentence or (passes_by_itself(run.error_code) and not explained) else state.sentence,
         run.ended_at or run.first_seen_at,
     )
+
+
+@needs_person
+def list_paused_needs(limit: int) -> list[Need]:
+    """Model providers that refuse the account; there are three at most."""
+    return [
+        Need(
+            f"{PAUSED}{row.provider}",
+            f"{name_provider(row.provider)} refuses this account",
+            reverse("operations:spend"),
+            Wording("Its work waits", Tone.PERSON, describe_refusal(row.reason_code)),
+            f"{describe_refusal(row.reason_code).capitalize()}. Mend that, then ask it again.",
+            row.opened_at,
+        )
+        for row in list_paused_providers()[:limit]
+    ]

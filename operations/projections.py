@@ -7,7 +7,7 @@ a test holds those against the registry.
 from datetime import datetime, timedelta
 from typing import Any
 
-from operations.contracts import ENROLLED_STAGES, StageName, StageState
+from operations.contracts import ENROLLED_STAGES, WAITED_FOR, StageName, StageState
 from operations.eventlog.registry import LoggedEvent
 from operations.folding import fold, project
 from operations.models import JobDetailProjection, JobListProjection, PipelineStepProjection, WorkflowRunProjection
@@ -116,6 +116,11 @@ def _set_stage(row: Row, event: LoggedEvent) -> None:
         row.retrying_stage = stage
     elif row.retrying_stage == stage:
         row.retrying_stage = ""
+    waits_for = event.payload.get("reasonCode") if event.type == "StageReset" else ""
+    if waits_for in WAITED_FOR:
+        row.waiting_stage, row.waits_for = stage, waits_for
+    elif row.waiting_stage == stage:
+        row.waiting_stage = row.waits_for = ""
     cover, apply = stages.get(StageName.COVER), stages.get(StageName.APPLY)
     ready = cover == StageState.SUCCEEDED and apply != StageState.SKIPPED
     row.current_stage = StageName.APPLY.value if ready else StageName.DISCOVER.value

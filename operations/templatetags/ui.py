@@ -19,6 +19,7 @@ from operations.wording import (
     Tone,
     Wording,
     count_of,
+    describe_distance,
     describe_entry,
     describe_money,
     describe_run,
@@ -59,24 +60,6 @@ def moment(value: datetime | None, style: str = "relative") -> SafeString:
         style,
         text,
     )
-
-
-def describe_distance(at: datetime, now: datetime) -> str:
-    """``just now``, ``5 min ago``, ``in 3 h``, ``4 d ago``; from 30 days on, the date."""
-    gap = now - at
-    size = abs(gap)
-    if size < timedelta(seconds=45):
-        return "just now" if gap >= timedelta(0) else "in a moment"
-    if size >= timedelta(days=30):
-        return f"{at:%Y-%m-%d}"
-    minutes = max(round(size.total_seconds() / 60), 1)
-    if minutes < 60:
-        words = f"{minutes} min"
-    elif minutes < 60 * 24:
-        words = f"{minutes // 60} h"
-    else:
-        words = f"{minutes // (60 * 24)} d"
-    return f"{words} ago" if gap >= timedelta(0) else f"in {words}"
 
 
 @register.filter

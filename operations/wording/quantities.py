@@ -1,6 +1,9 @@
 """Numbers with their units, as sentences carry them."""
 
+from datetime import UTC, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+
+from django.utils import timezone
 
 
 def count_of(number: int, singular: str, plural: str = "") -> str:
@@ -30,3 +33,28 @@ def describe_money(amount: Decimal | float | None) -> str:
     if 0 < value < Decimal("0.01"):
         return "under $0.01"
     return f"${value.quantize(Decimal('0.01'), ROUND_HALF_UP):,}"
+
+
+def describe_distance(at: datetime, now: datetime) -> str:
+    """``just now``, ``5 min ago``, ``in 3 h``, ``4 d ago``; from 30 days on, the date."""
+    gap = now - at
+    size = abs(gap)
+    if size < timedelta(seconds=45):
+        return "just now" if gap >= timedelta(0) else "in a moment"
+    if size >= timedelta(days=30):
+        return f"{at:%Y-%m-%d}"
+    minutes = max(round(size.total_seconds() / 60), 1)
+    if minutes < 60:
+        words = f"{minutes} min"
+    elif minutes < 60 * 24:
+        words = f"{minutes // 60} h"
+    else:
+        words = f"{minutes // (60 * 24)} d"
+    return f"{words} ago" if gap >= timedelta(0) else f"in {words}"
+
+
+def describe_reset(now: datetime | None = None) -> str:
+    """When the day's limits are new again, at midnight UTC: ``resets in 3 h``."""
+    now = now or timezone.now()
+    midnight = datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), time.min, tzinfo=UTC)
+    return f"resets {describe_distance(midnight, now)}"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from operations.contracts import WAITED_FOR, StageName, StageState
 from operations.wording.codes import describe_code
+from operations.wording.quantities import describe_reset
 from operations.wording.tones import Tone, Wording
 
 
@@ -66,7 +67,8 @@ def describe_stage(
         case StageState.SUCCEEDED:
             return Wording(words.done, Tone.GOOD)
         case StageState.PENDING if code in WAITED_FOR and reason:
-            return Wording(f"{reason.short[0].upper()}{reason.short[1:]}", Tone.WAITING, remedy)
+            resets = f", {describe_reset()}" if code == "budget" else ""
+            return Wording(f"{reason.short[0].upper()}{reason.short[1:]}{resets}", Tone.WAITING, remedy)
         case StageState.PENDING:
             return Wording(words.waits, Tone.IDLE)
         case StageState.QUEUED:

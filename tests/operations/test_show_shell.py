@@ -1,5 +1,6 @@
 """What stands around every page, and what the palette finds."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -20,7 +21,9 @@ from operations.models import (
     WorkflowRunProjection,
 )
 from operations.navigation import Page, add_page, list_links
+from operations.settings_store import change_settings
 from operations.views.confirming import ask_first
+from tests.operations.spending import pause, spend, use_model
 
 pytestmark = pytest.mark.django_db
 
@@ -88,6 +91,44 @@ def test_it_shows_spend_beside_its_limit() -> None:
     LlmSpend.objects.create(day=timezone.now().date(), lane="score", cost_usd=Decimal("1.84"))
 
     assert _shell().spend.text == "$1.84 of $25.00 today"
+
+
+@pytest.mark.parametrize(
+    ("spent", "text", "tone"),
+    [
+        ("19.99", r"\$19\.99 of \$25\.00 today", ""),
+        ("20.00", r"\$20\.00 of \$25\.00 today, 80 %", "waiting"),
+        ("25.00", r"Limit reached: \$25\.00 of \$25\.00, resets in .+", "waiting"),
+    ],
+)
+def test_it_warns_from_80_percent_of_the_limit_on(spent: str, text: str, tone: str) -> None:
+    spend(spent)
+
+    fact = _shell().spend
+
+    assert re.fullmatch(text, fact.text)
+    assert (fact.tone, fact.url) == (tone, "/spend/")
+
+
+def test_it_warns_of_a_lane_at_its_limit() -> None:
+    change_settings({"lane_token_limits": {"score": 1200}}, actor="the test")
+    spend("1.00", lane="score", given=1000, made=200)
+
+    fact = _shell().spend
+
+    assert (fact.text, fact.tone) == ("$1.00 of $25.00 today, scoring at its limit", "waiting")
+
+
+def test_a_paused_provider_is_one_notice_and_one_thing_that_needs_a_person(operator: Client) -> None:
+    use_model("score", "tailor")
+    pause(reason="authentication", next_probe_at=timezone.now() + timedelta(hours=1))
+
+    page = operator.get("/").content.decode()
+
+    assert page.count('id="standing-paused-openai"') == 1
+    assert page.count('id="need-paused-openai"') == 1
+    assert "It does not accept the key. Mend that, then ask it again." in page
+    assert "1 for you" in page
 
 
 def test_it_counts_each_visible_job_that_only_a_person_can_move_on_once() -> None:

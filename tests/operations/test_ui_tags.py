@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.template import Context, Template
 
-from operations.templatetags.ui import ChartBar, FilterPill, describe_distance
-from operations.wording import Tone, Wording
+from operations.templatetags.ui import ChartBar, FilterPill
+from operations.wording import Tone, Wording, describe_distance
 
 NOON = datetime(2026, 7, 3, 12, 0, tzinfo=UTC)
 

@@ -1,6 +1,7 @@
 """The words for states and codes."""
 
 import re
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from operations.wording import (
     mark_stage,
     name_workflow,
 )
+from operations.wording.quantities import describe_reset
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("operations", "discovery", "scoring", "materials")
@@ -72,7 +74,8 @@ def test_it_words_every_state_of_every_stage(stage: StageName, state: StageState
         ("cover", "running", {}, "Writing cover letter", Tone.RUNNING),
         ("score", "succeeded", {}, "Scored", Tone.GOOD),
         ("tailor", "queued", {}, "In line for tailoring", Tone.WAITING),
-        ("tailor", "pending", {"code": "budget"}, "Waits for the budget", Tone.WAITING),
+        ("tailor", "pending", {"code": "provider_paused"}, "Waits for the model provider", Tone.WAITING),
+        ("tailor", "pending", {"code": "retry"}, "Waits for a resume", Tone.IDLE),
         (
             "enrich",
             "failed",
@@ -107,6 +110,21 @@ def test_it_says_what_a_stage_does_or_waits_for(
     wording = describe_stage(stage, state, **details)
 
     assert (wording.word, wording.tone) == (word, tone)
+
+
+def test_it_says_when_work_that_waits_for_the_budget_may_go_on() -> None:
+    wording = describe_stage("tailor", "pending", code="budget")
+
+    assert re.fullmatch(r"Waits for the budget, resets in (a moment|\d+ (h|min))", wording.word)
+    assert wording.tone is Tone.WAITING
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [("2026-11-29T20:40:00+00:00", "resets in 3 h"), ("2026-11-29T23:30:00-05:00", "resets in 19 h")],
+)
+def test_it_resets_at_midnight_utc_wherever_the_reader_is(now: str, words: str) -> None:
+    assert describe_reset(datetime.fromisoformat(now)) == words
 
 
 @pytest.mark.parametrize("state", list(StageState))
