@@ -113,7 +113,7 @@ def check_spend() -> Finding:
         lanes = ", ".join(f"{check.lane} on {check.day}" for check in uneven)
         return warn(
             f"the ledger and its attempts say different things: {lanes}",
-            "The limits follow the ledger. Restore a backup if rows were changed by hand, or wait for the next UTC day.",
+            "The limits follow the ledger. Restore a backup if rows were changed by hand, or wait for the next day.",
         )
     return ok("the ledger is what its attempts add up to")
 
