@@ -49,15 +49,23 @@ INPUTS: dict[str, Any] = {
     "JobPreparationWorkflow": PreparationInput(JOB, "0" * 32, 1, WORKSPACE),
     "JobPipelineWorkflow": PipelineInput("pdf", 1, WORKSPACE),
 }
+#: The activity in the middle of each, in which it is canceled or refused.
+LONG_WORK = {
+    "DiscoverWorkflow": "crawl_source_family",
+    "JobPreparationWorkflow": "tailor_job",
+    "JobPipelineWorkflow": "pdf_job",
+}
 
 
 @dataclass
 class Stubs:
-    """What the stubs were asked, and how they answer. ``block`` names the activity that never ends by itself."""
+    """What the stubs were asked, and how they answer. ``block`` names the activity that never ends by itself,
+    ``fail`` the one that is refused for good."""
 
     block: str = ""
     refuse_with: str = ""  # the type of failure with which every stage of a job ends
     over_budget: bool = False
+    fail: str = ""
     parallel: int = 2
     calls: list[str] = field(default_factory=list)
     outcomes: list[WorkflowOutcome] = field(default_factory=list)
@@ -67,6 +75,8 @@ class Stubs:
 
     async def note(self, name: str) -> None:
         self.calls.append(name)
+        if name == self.fail:
+            raise ApplicationError("Refused.", type=ErrorCode.CONFIGURATION, non_retryable=True)
         if name == self.block:
             self.blocked.set()
             while True:
