@@ -21,6 +21,19 @@ def is_process_alive(pid: int) -> bool:
     return state not in "ZX"
 
 
+def list_processes_in(home: Path) -> list[str]:
+    """The command lines of whatever still runs with this workspace as its own, or names it."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command, environment = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
+        except OSError:
+            continue  # it has ended, or is another user's
+        if f"JOBCTRL_HOME={home}".encode() in environment.split(b"\0") or str(home).encode() in command:
+            found.append(command.replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
 def wait_until(claim: Callable[[], bool], *, what: str, seconds: float = WAIT_SECONDS) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -36,6 +36,10 @@ T = TypeVar("T")
 on_sqlite_alone = pytest.mark.skipif(
     os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="no database has a part in it; tried on SQLite"
 )
+#: For the half of a slow test that SQLite is tried with in another way.
+on_postgres_alone = pytest.mark.skipif(
+    not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="tried on SQLite in another way"
+)
 
 
 @dataclass(slots=True)
