@@ -51,7 +51,8 @@ class StartedOutput(serializers.Serializer[Any]):
 
 
 class Operation(APIView):
-    """One address. Each operation reads its input, calls one service or query, writes its output."""
+    # No docstring: the schema would show it as the description of every operation that has none of its own.
+    # One address. Each operation reads its input, calls one service or query, writes its output.
 
     #: What its GET may be asked; anything else is refused, so that a misspelt filter is not taken for none.
     query: ClassVar[Sequence[OpenApiParameter]] = ()

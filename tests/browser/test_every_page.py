@@ -1,70 +1,85 @@
 """Every page, full of data: axe, strict HTML, nothing inline, nothing sideways, in both themes and both widths."""
 
-import pytest
-from playwright.sync_api import Page, expect
+from collections.abc import Iterable
+from functools import partial
 
+import pytest
+from playwright.sync_api import Page, Response, Route, expect
+
+from tests.browser import places
 from tests.browser.conftest import NewContext, wait_for_live
-from tests.browser.product import LONG_TITLE, Product
-from tests.browser.sound import list_grave_findings, list_markup_errors, measure_overflow
+from tests.browser.product import Product
+from tests.browser.sound import NARROW, inspect, list_grave_findings, list_markup_errors, measure_overflow
 
 pytestmark = pytest.mark.browser
 
-WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
-
-def list_pages(product: Product) -> list[str]:
-    ((run_id,),) = product.workspace.query(
-        "SELECT min(run_id) FROM workflow_run_projections WHERE workflow_type = %s", "DiscoverWorkflow"
-    )
-    ((preparation,),) = product.workspace.query(
-        "SELECT min(run_id) FROM workflow_run_projections WHERE workflow_type = %s", "JobPreparationWorkflow"
-    )
-    ((event_id,),) = product.workspace.query("SELECT max(id) FROM job_events WHERE event_type = %s", "JobScored")
-    job_id = product.workspace.find_job(LONG_TITLE)
-    return [
-        *("/", "/jobs/", f"/jobs/{job_id}/", "/jobs/?q=zzzz", "/runs/", f"/runs/{run_id}/", f"/runs/{preparation}/"),
-        *("/activity/", f"/activity/{event_id}/", f"/activity/?jobId={job_id}"),
-        *(
-            "/profile/",
-            "/profile/import/",
-            "/profile/versions/1/",
-            "/profile/edit/experience/",
-            "/discovery/",
-            "/spend/",
-            "/settings/",
-        ),
-    ]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_sound_with_data(open_context: NewContext, filled: Product, scheme: str) -> None:
-    page = open_context(color_scheme=scheme, viewport=WIDE).new_page()
-    problems: list[str] = []
-    for path in list_pages(filled):
+def visit(page: Page, paths: Iterable[str]) -> str:
+    """The faults of every page, a line each."""
+    faults: list[str] = []
+    for path in paths:
         answer = page.goto(path)
         assert answer and answer.status == 200, path
-        problems += [*list_grave_findings(page), measure_overflow(page)]
-        if scheme == "light":
-            problems += [f"{path}: {error}" for error in list_markup_errors(answer.text())]
-        page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-        problems += [measure_overflow(page)]
-        page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-
-    assert "\n".join(filter(None, problems)) == ""
+        if path == places.DOCS:
+            page.locator(".opblock").last.wait_for()
+        faults += inspect(page, answer.text())
+    return "\n".join(faults)
 
 
-def test_the_operators_pages_are_sound(open_context: NewContext, filled: Product) -> None:
-    """Admin; of the API's own page, whose colours are a library's, only that the content policy lets it be."""
-    page = open_context(viewport=WIDE).new_page()
-    problems: list[str] = []
-    for path in ("/admin/", "/admin/operations/jobeventrow/", "/admin/operations/jobstagestate/"):
-        answer = page.goto(path)
-        assert answer and answer.status == 200, path
-        problems += [*list_grave_findings(page), measure_overflow(page)]
-    page.goto("/v1/docs/")
-    expect(page.get_by_text("workflow-runs").first).to_be_visible()
+def test_it_is_sound_with_data(page: Page, filled: Product) -> None:
+    assert visit(page, places.list_places(filled).values()) == ""
 
-    assert "\n".join(filter(None, problems)) == ""
+
+def test_the_operators_pages_are_sound(page: Page, filled: Product) -> None:
+    found = places.list_admin_places(page, filled)
+
+    assert len(found) > 30
+    assert visit(page, found.values()) == ""
+
+
+def test_the_page_of_the_api_is_sound_while_it_is_used(page: Page, filled: Product) -> None:
+    answer = page.goto(places.DOCS)
+    assert answer
+    for method in ("get", "post", "put", "patch", "delete"):
+        page.locator(f".opblock-{method} .opblock-summary-control").first.click()
+    buttons = page.get_by_role("button", name="Try it out")
+    while buttons.count():
+        buttons.first.click()
+    page.locator(".opblock-get .execute").click()
+    expect(page.locator(".live-responses-table")).to_be_visible()
+
+    assert inspect(page, answer.text()) == []
+
+
+@pytest.mark.parametrize("name", places.WAYS)
+def test_what_no_address_leads_to_is_sound(page: Page, filled: Product, complaints: list[str], name: str) -> None:
+    reach, status = places.WAYS[name]
+
+    answer: Response = reach(page)
+
+    assert answer.status == status
+    assert page.locator("h1").first.inner_text()
+    assert inspect(page, answer.text()) == []
+    assert status == 200 or all("Failed to load resource" in complaint for complaint in complaints)
+    complaints.clear()
+
+
+def answer_with(html: str, status: int, route: Route) -> None:
+    route.fulfill(status=status, body=html, content_type="text/html; charset=utf-8")
+
+
+def test_its_error_pages_are_sound(page: Page, product: Product, complaints: list[str]) -> None:
+    """Those too that nothing in a sound product leads to: they stand in for an answer of the server."""
+    faults: list[str] = []
+    for name, html in places.render_errors(product).items():
+        page.route(f"**/{name}/", partial(answer_with, html, int(name.rpartition("-")[2])))
+        page.goto(f"/{name}/")
+        assert page.get_by_role("link", name="Go").first.is_visible()
+        faults += inspect(page, html)
+
+    assert "\n".join(faults) == ""
+    assert all("Failed to load resource" in complaint for complaint in complaints)
+    complaints.clear()
 
 
 def test_its_dialogs_are_sound(page: Page, filled: Product) -> None:
