@@ -126,7 +126,9 @@ def test_its_refusals_are_pages_too(
         *list_grave_findings(page),
         *filter(None, [measure_overflow(page)]),
     ] == []
-    assert all("Failed to load resource" in complaint for complaint in complaints)
+    # A date field says so where what was asked for is no date.
+    expected = ("Failed to load resource", "does not conform to the required format")
+    assert [complaint for complaint in complaints if not any(part in complaint for part in expected)] == []
     complaints.clear()
 
 
