@@ -22,6 +22,7 @@ from discovery.sources.addresses import is_address, read_board_address
 from discovery.sources.base import SOURCES
 from discovery.sources.bundled import FAMILY as BUNDLED
 from operations.listing.runs import RunFilter, list_runs
+from operations.views.estimates import build_estimate
 from operations.wording import Tone, Wording, count_of
 
 FIELDS: Final = ("kind", "board", "label", "base_url")
@@ -47,6 +48,7 @@ def show_page(
         "typed": typed,
         "errors": errors or {},
         "idempotency_key": str(uuid4()),
+        "estimate": build_estimate(),
         "has_profile": find_newest_profile_version() > 0,
     }
     return render(request, "discovery/sources.html", context, status=status)

@@ -2,7 +2,20 @@
 
 from django.urls import path
 
-from operations.api import events, health, jobs, metrics, providers, runs, schema, settings, spend, tokens, views
+from operations.api import (
+    estimates,
+    events,
+    health,
+    jobs,
+    metrics,
+    providers,
+    runs,
+    schema,
+    settings,
+    spend,
+    tokens,
+    views,
+)
 
 urlpatterns = [
     path("health", health.ShowHealth.as_view()),
@@ -13,6 +26,7 @@ urlpatterns = [
     path("jobs/<uuid:job_id>", jobs.ShowJob.as_view()),
     path("jobs/<uuid:job_id>/actions/<str:action>", jobs.ActOnJob.as_view()),
     path("pipeline/actions/run-stage", jobs.RunStage.as_view()),
+    path("pipeline/actions/run-stage/estimate", estimates.EstimateStage.as_view()),
     path("workflow-runs", runs.ListRuns.as_view()),
     path("workflow-runs/<str:run_id>", runs.ShowRun.as_view()),
     path("workflow-runs/<str:run_id>/actions/cancel", runs.CancelRun.as_view()),

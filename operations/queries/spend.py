@@ -18,6 +18,8 @@ from operations.models import LlmAttempt, LlmSpend, ProviderBreaker
 
 #: So many attempts of a day, a run or a job are added up at most.
 CALLS_COUNTED: Final = 5_000
+#: An estimate stands beside every form that starts work, so it looks at fewer.
+CALLS_ESTIMATED_FROM: Final = 1_000
 #: An attempt that is still open after so long gets no answer any more.
 ANSWER_IS_LATE: Final = timedelta(minutes=5)
 #: An attempt has a day once it was counted, and an index is led by it.
@@ -151,9 +153,9 @@ def _read_cost(rows: QuerySet[LlmAttempt]) -> CallCost | None:
     return CallCost(*sums, is_cut=sums[0] >= CALLS_COUNTED)
 
 
-def _take(rows: QuerySet[LlmAttempt]) -> QuerySet[LlmAttempt]:
+def _take(rows: QuerySet[LlmAttempt], count: int = CALLS_COUNTED) -> QuerySet[LlmAttempt]:
     """The first rows as a table of their own, since a slice cannot be grouped."""
-    return LlmAttempt.objects.filter(pk__in=rows.values("pk")[:CALLS_COUNTED])
+    return LlmAttempt.objects.filter(pk__in=rows.values("pk")[:count])
 
 
 def _sum(rows: QuerySet[LlmAttempt], *groups: str) -> QuerySet[LlmAttempt, dict[str, Any]]:
@@ -173,3 +175,26 @@ def _sum(rows: QuerySet[LlmAttempt], *groups: str) -> QuerySet[LlmAttempt, dict[
 
 def _read_sums(row: dict[str, Any]) -> tuple[int, int, int, Decimal]:
     return row["calls"], row["unknown"], (row["given"] or 0) + (row["made"] or 0), row["cost"] or Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class JobCost:
+    """What one lane's model cost for one job, over all its calls."""
+
+    job_id: UUID
+    lane: str
+    provider: str
+    model: str
+    unknown: int
+    cost_usd: Decimal
+
+
+def list_job_costs(since: datetime) -> list[JobCost]:
+    """By job and lane, of the newest 1,000 calls since then."""
+    newest = LlmAttempt.objects.filter(opened_at__gte=since).order_by("-opened_at", "-observation_key")
+    rows = _sum(_take(newest, CALLS_ESTIMATED_FROM), "job_id", "lane", "provider", "model")
+    return [
+        JobCost(row["job_id"], row["lane"], row["provider"], row["model"], row["unknown"], row["cost"] or Decimal(0))
+        for row in rows
+        if row["job_id"] is not None
+    ]

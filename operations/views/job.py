@@ -18,9 +18,12 @@ from operations.job_states import mark_lost
 from operations.listing.events import EventFilter, list_events
 from operations.listing.runs import RunFilter, list_runs
 from operations.models import JobListProjection
+from operations.queries.spend import CallCost, map_stage_costs
 from operations.settings_store import find_setting
 from operations.views.acting import perform
 from operations.views.confirming import ask_first
+from operations.views.costs import describe_job_cost, describe_stage_cost
+from operations.views.estimates import build_estimate
 from operations.wording import STRIP_STAGES, StageMark, describe_event, describe_job, mark_stage
 from operations.wording.stages import read_entry
 
@@ -40,6 +43,7 @@ def show_job(request: HttpRequest, job_id: UUID) -> HttpResponse:
         return render(request, "operations/_job_body.html", context)
     context |= {
         "actions": [action for action in list_actions() if fits(action, job)],
+        "estimate": build_estimate(),
         "stage_actions": [action for action in list_actions() if action.name in STAGE_ACTIONS],
     }
     return render(request, "operations/job.html", context)
@@ -52,13 +56,18 @@ def list_shown_stages(timeline: Mapping[str, Any]) -> list[StageName]:
     return [*STRIP_STAGES, *([StageName.APPLY] if is_ready or has_begun else [])]
 
 
-def describe_stages(timeline: Mapping[str, Any], attempts: Mapping[str, Sequence[Attempt]]) -> list[dict[str, Any]]:
+def describe_stages(
+    timeline: Mapping[str, Any], attempts: Mapping[str, Sequence[Attempt]], costs: Mapping[str, CallCost]
+) -> list[dict[str, Any]]:
     """Each step as it stands, and its attempts where that does not say all of them."""
     shown = []
     for stage in list_shown_stages(timeline):
         entry, tried = timeline.get(stage), attempts.get(stage, ())
         says_all = len(tried) < 2 and read_entry(entry)[0] in (StageState.RUNNING, StageState.SUCCEEDED)
-        shown.append({"name": stage, "entry": entry, "attempts": () if says_all else tried[:SHOWN_ATTEMPTS]})
+        cost = describe_stage_cost(costs.get(stage))
+        shown.append(
+            {"name": stage, "entry": entry, "attempts": () if says_all else tried[:SHOWN_ATTEMPTS], "cost": cost}
+        )
     return shown
 
 
@@ -80,7 +89,7 @@ def fits(action: JobAction, job: JobListProjection) -> bool:
 def build_job(job: Any) -> dict[str, Any]:
     threshold = int(find_setting("min_fit_score", default=7))
     lost = queries.map_lost_stages([job.job_id]).get(job.job_id, frozenset())
-    timeline = mark_lost(job.detail.stages_json, lost)
+    timeline, costs = mark_lost(job.detail.stages_json, lost), map_stage_costs(job.job_id)
     return {
         "job": job,
         "threshold": threshold,
@@ -93,7 +102,8 @@ def build_job(job: Any) -> dict[str, Any]:
             deleted=job.deleted,
         ),
         "timeline": timeline,
-        "stages": describe_stages(timeline, list_attempts(job.job_id, lost=lost)),
+        "stages": describe_stages(timeline, list_attempts(job.job_id, lost=lost), costs),
+        "cost": describe_job_cost(costs),
         "failed_stage": find_failed_stage(timeline),
         "lost_stages": [stage for stage in StageName if stage in lost],
         "is_worked_on": any(read_entry(entry)[0] is StageState.RUNNING for entry in timeline.values()),

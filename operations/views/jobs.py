@@ -18,6 +18,7 @@ from operations.models import JobListProjection
 from operations.services.saved_views import list_views
 from operations.settings_store import find_setting
 from operations.views.bulk import BULK_ACTIONS, BULK_LIMIT
+from operations.views.estimates import build_estimate
 from operations.views.job_filters import (
     FILTER_NAMES,
     Totals,
@@ -70,6 +71,7 @@ def show_jobs(request: HttpRequest) -> HttpResponse:
         "bulk_limit": BULK_LIMIT,
         "export_limit": EXPORT_LIMIT,
         "stage_choices": STAGE_CHOICES,
+        "estimate": build_estimate(),
         "query": query,
         "csv_query": join_query(query, format="csv"),
         "json_query": join_query(query, format="json"),

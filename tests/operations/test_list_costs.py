@@ -168,6 +168,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "models of a day": lambda: spend.read_model_shares(timezone.now()),
     "calls of unknown use": lambda: spend.list_unknown_attempts(since=timezone.now(), now=timezone.now(), limit=20),
     "cost of a run": lambda: spend.find_run_cost("run-a"),
+    "costs of recent jobs": lambda: spend.list_job_costs(timezone.now()),
     "cost of a job": lambda: spend.map_stage_costs(JOB),
     "posting": lambda: discovery_queries.find_posting(JOB),
     "posting refusal": lambda: discovery_queries.find_posting_refusal(JOB, needs_trust=True),
