@@ -31,7 +31,7 @@ AT_EVERY_SIZE = (
     ("api",),
     ("preparation",),
 )
-ONCE = (("pdf",),)
+ONCE = (("pdf",), ("preflight",))
 NAMES = tuple(name for group in (*AT_EVERY_SIZE, *ONCE) for name in group)
 RESULTS = Path(__file__).parent / "results"
 FLAT = 1.5
