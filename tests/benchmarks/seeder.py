@@ -17,7 +17,7 @@ from materials.contracts import LetterDocument, ResumeDocument
 from materials.services import LetterDraft, RenderedFile, RenderedSet, TailoredDraft
 from operations.contracts import ExecutionRef, RunStatus, StageName, StepKind, WorkflowOutcome, WorkflowStart
 from operations.stage_engine import Claim, Owner, claim_stage, publish_stage
-from scoring.contracts import Band, FitReport, Score
+from scoring.contracts import Analysis, Band, FitReport, Score
 from scoring.services import Assessment
 
 BATCH = 50
@@ -37,6 +37,7 @@ SKILLS = ("Python", "Django", "PostgreSQL", "Kubernetes", "Kafka", "TypeScript",
 class Prepared:
     """What the stages publish, made once by the built-in engines: real in shape and size."""
 
+    analysis: Analysis
     report: FitReport
     resume: ResumeDocument
     letter: LetterDocument
@@ -117,13 +118,15 @@ def import_sample_profile() -> int:
 def prepare_documents(profile_version: int) -> Prepared:
     from discovery.queries import get_profile
     from materials.engines import WritingRequest, tailor_with_builtin, write_with_builtin
-    from scoring.engines import AssessmentRequest, assess_with_builtin
+    from scoring.engines import AssessmentRequest, analyze_with_builtin, judge_with_builtin
 
     profile: ProfileDocument = get_profile(profile_version)
     posting = build_posting(0)
-    report = assess_with_builtin(AssessmentRequest(posting.title, posting.description, profile, date(2026, 1, 5)))
+    asked = AssessmentRequest(posting.title, posting.description, profile, date(2026, 1, 5))
+    analysis = analyze_with_builtin(asked)
+    report = judge_with_builtin(asked, analysis)
     request = WritingRequest(profile, report, posting.title, posting.company, posting.description, "2026-01-05")
-    return Prepared(report, tailor_with_builtin(request), write_with_builtin(request))
+    return Prepared(analysis, report, tailor_with_builtin(request), write_with_builtin(request))
 
 
 def seed_run(numbers: Sequence[int], *, profile_version: int, prepared: Prepared) -> None:
@@ -202,7 +205,7 @@ def prepare_job(job_id: UUID, number: int, ref: ExecutionRef, profile_version: i
     wanted = number % 10 >= 7
     score = Score(8, Band.STRONG, 21.5, 26.0, False) if wanted else Score(4, Band.PLAUSIBLE, 10.5, 26.0, False)
     claim = take_claim(job_id, StageName.SCORE, owner, ref, profile_version)
-    publish_stage(claim, Assessment(prepared.report, score, "builtin", profile_version, 1))
+    publish_stage(claim, Assessment(prepared.report, score, prepared.analysis, profile_version, 1))
     if wanted:
         claim = take_claim(job_id, StageName.TAILOR, owner, ref, profile_version)
         publish_stage(claim, TailoredDraft(prepared.resume, "builtin", profile_version, 1))
