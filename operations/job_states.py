@@ -16,7 +16,8 @@ def read_stages(job: JobListProjection, lost: Collection[str] = ()) -> dict[str,
     if job.retrying_stage and stages.get(job.retrying_stage) == StageState.FAILED:
         stages[job.retrying_stage] = {"state": StageState.FAILED.value, "retryable": True}
     if job.waiting_stage and stages.get(job.waiting_stage) == StageState.PENDING:
-        stages[job.waiting_stage] = {"state": StageState.PENDING.value, "reasonCode": job.waits_for}
+        at = job.waits_since.isoformat() if job.waits_since else ""
+        stages[job.waiting_stage] = {"state": StageState.PENDING.value, "reasonCode": job.waits_for, "at": at}
     return mark_lost(stages, lost)
 
 

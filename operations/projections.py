@@ -118,9 +118,9 @@ def _set_stage(row: Row, event: LoggedEvent) -> None:
         row.retrying_stage = ""
     waits_for = event.payload.get("reasonCode") if event.type == "StageReset" else ""
     if waits_for in WAITED_FOR:
-        row.waiting_stage, row.waits_for = stage, waits_for
+        row.waiting_stage, row.waits_for, row.waits_since = stage, waits_for, event.recorded_at
     elif row.waiting_stage == stage:
-        row.waiting_stage = row.waits_for = ""
+        row.waiting_stage, row.waits_for, row.waits_since = "", "", None
     cover, apply = stages.get(StageName.COVER), stages.get(StageName.APPLY)
     ready = cover == StageState.SUCCEEDED and apply != StageState.SKIPPED
     row.current_stage = StageName.APPLY.value if ready else StageName.DISCOVER.value

@@ -27,6 +27,7 @@ class JobListProjection(TenantModel):
     retrying_stage = models.CharField(max_length=10, default="", blank=True)  # failed, and tried again by itself
     waiting_stage = models.CharField(max_length=10, default="", blank=True)  # pending, since it has to wait
     waits_for = models.CharField(max_length=20, default="", blank=True)  # for what that is: budget, provider_paused
+    waits_since = models.DateTimeField(null=True)
     fit_score = models.PositiveSmallIntegerField(null=True)
     sort_score = models.SmallIntegerField(default=-1)  # -1 = not scored; never NULL, so that lists page by key
     has_documents = models.BooleanField(default=False)

@@ -122,7 +122,7 @@ def ask_again(request: HttpRequest) -> HttpResponse:
     if trial is None:
         messages.success(request, "No lane uses this provider now; it is asked as soon as one does.")
     elif trial.works:
-        messages.success(request, f"{describe_trial(trial)} Its work goes on.")
+        messages.success(request, f"{describe_trial(trial)} It is no longer paused; the next run takes up what waited.")
     else:
         messages.warning(request, describe_trial(trial))
     return redirect("operations:spend")

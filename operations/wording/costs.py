@@ -7,7 +7,7 @@ from operations.wording.quantities import count_of, describe_money
 
 def describe_cost(*, calls: int, unknown: int, cost_usd: Decimal, is_cut: bool = False) -> str:
     """``$0.12 for 14 calls of a model``; ``cost unknown`` where no call said what it used."""
-    asked = f"{count_of(calls, 'call')} of a model"
+    asked = f"{'at least ' if is_cut else ''}{count_of(calls, 'call')} of a model"
     if unknown == calls:
         return f"cost unknown for {asked}"
     words = f"{'at least ' if is_cut or unknown else ''}{describe_money(cost_usd)} for {asked}"

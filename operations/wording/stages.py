@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from django.utils import timezone
+
 from operations.contracts import WAITED_FOR, StageName, StageState
-from operations.wording.codes import describe_code
+from operations.wording.codes import Reason, describe_code
 from operations.wording.quantities import describe_reset
 from operations.wording.tones import Tone, Wording
 
@@ -55,8 +58,12 @@ def describe_stage(
     blocked_by: str = "",
     attempt: int = 0,
     max_attempts: int = 0,
+    since: datetime | None = None,
 ) -> Wording:
-    """Where a job stands in one stage. ``code`` is the row's error or reason code, 0 attempts = not known."""
+    """Where a job stands in one stage. ``code`` is the row's error or reason code, 0 attempts = not known.
+
+    ``since`` is when it came there: what waits for the budget of a day that is over waits only to be started again.
+    """
     words, reason = STAGE_NAMES[stage], describe_code(code)
     because = f": {reason.short}" if reason else ""
     remedy = reason.remedy if reason else ""
@@ -67,8 +74,7 @@ def describe_stage(
         case StageState.SUCCEEDED:
             return Wording(words.done, Tone.GOOD)
         case StageState.PENDING if code in WAITED_FOR and reason:
-            resets = f", {describe_reset()}" if code == "budget" else ""
-            return Wording(f"{reason.short[0].upper()}{reason.short[1:]}{resets}", Tone.WAITING, remedy)
+            return _describe_waiting(code, reason, since)
         case StageState.PENDING:
             return Wording(words.waits, Tone.IDLE)
         case StageState.QUEUED:
@@ -93,6 +99,15 @@ def describe_stage(
             return _describe_block(words, code, blocked_by)
 
 
+def _describe_waiting(code: str, reason: Reason, since: datetime | None) -> Wording:
+    word = f"{reason.short[0].upper()}{reason.short[1:]}"
+    if code != "budget":
+        return Wording(word, Tone.WAITING, reason.remedy)
+    if since is not None and since.astimezone(UTC).date() < timezone.now().astimezone(UTC).date():
+        return Wording("Waits to be started again", Tone.WAITING, "The budget is new again; run this step now.")
+    return Wording(f"{word}, {describe_reset()}", Tone.WAITING, reason.remedy)
+
+
 def _describe_block(words: StageWords, code: str, blocked_by: str) -> Wording:
     reason = describe_code(code)
     if blocked_by in STAGE_NAMES and (code.startswith(("UPSTREAM_", "WAITS_FOR_")) or reason is None):
@@ -108,7 +123,16 @@ def describe_entry(stage: str, entry: str | Mapping[str, Any] | None) -> Wording
     if is_lost(entry):
         return LOST
     state, retryable, code, blocked_by, attempt = read_entry(entry)
-    return describe_stage(stage, state, code=code, retryable=retryable, blocked_by=blocked_by, attempt=attempt)
+    at = str(entry.get("at") or "") if isinstance(entry, Mapping) else ""
+    return describe_stage(
+        stage,
+        state,
+        code=code,
+        retryable=retryable,
+        blocked_by=blocked_by,
+        attempt=attempt,
+        since=datetime.fromisoformat(at) if at else None,
+    )
 
 
 class StageMark(StrEnum):

@@ -170,10 +170,10 @@ def test_unknown_cost_is_said_beside_a_job_and_its_step(operator: Client, cast: 
 
     page = read(operator.get(f"/jobs/{cast.backend}/"))
 
-    assert "at least $0.10 for 2 calls of a model, of which 1 did not say what they used" in page
+    assert "At least $0.10 for 2 calls of a model, of which 1 did not say what they used" in page
 
 
 def test_a_job_none_of_whose_calls_said_its_use_has_an_unknown_cost(operator: Client, cast: Cast) -> None:
     attempt(job_id=cast.backend, stage="score")
 
-    assert "cost unknown for 1 call of a model" in read(operator.get(f"/jobs/{cast.backend}/"))
+    assert "Cost unknown for 1 call of a model" in read(operator.get(f"/jobs/{cast.backend}/"))

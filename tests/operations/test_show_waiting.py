@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from html import unescape
 from uuid import UUID
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from operations.access.accounts import ensure_operator
 from operations.contracts import StageName
@@ -51,6 +53,19 @@ def test_it_waits_for_its_provider(
 
     assert "Waits for the model provider" in read(operator, "/jobs/")
     assert_rebuild_matches()
+
+
+def test_it_waits_only_to_be_started_again_once_that_day_is_over(
+    operator: Client, cast: Cast, stages: dict[StageName, ScriptedStage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_back(cast.backend, "budget")
+    tomorrow = timezone.now() + timedelta(days=1)
+    monkeypatch.setattr("operations.wording.stages.timezone.now", lambda: tomorrow)
+
+    for path in ("/jobs/", f"/jobs/{cast.backend}/"):
+        page = read(operator, path)
+        assert "Waits to be started again" in page, path
+        assert "resets in" not in page, path
 
 
 def test_it_no_longer_says_so_once_it_was_done(

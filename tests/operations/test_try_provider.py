@@ -133,7 +133,7 @@ def test_asking_again_lets_its_work_go_on_where_it_answers(operator: Client, mod
     page = read(operator.post("/spend/ask-again/", {"provider": "openai"}, follow=True))
 
     assert "works. The question used 46 tokens" in page
-    assert "Its work goes on." in page
+    assert "It is no longer paused" in page
     assert not ProviderBreaker.objects.exists()
     assert JobEventRow.objects.filter(event_type="ProviderResumed").exists()
 
