@@ -25,7 +25,7 @@ from operations.contracts import (
     WorkflowStart,
 )
 from operations.errors import WorkspaceMismatch
-from operations.llm.authority import check_ceiling, check_preflight
+from operations.llm.authority import check_preflight
 from operations.services import runs
 from operations.services.cancel_facts import record_workflow_end
 from operations.services.steps import recorded_step
@@ -221,8 +221,7 @@ def record_workflow_started(start: WorkflowStart) -> None:
 def check_spend_budget(preflight: SpendPreflight) -> None:
     """Fails with ``budget_exceeded`` where today's limits leave nothing for the stages that a run is about."""
     lanes = [lane for name in preflight.stages if (stage := find_stage(name)) is not None for lane in stage.lanes]
-    check = check_preflight if len(preflight.stages) == 1 else check_ceiling
-    check(lanes, now=timezone.now())
+    check_preflight(lanes, now=timezone.now(), each_lane=len(preflight.stages) == 1)
 
 
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)

@@ -59,12 +59,20 @@ def list_settings() -> list[Setting]:
 
 def get_setting(key: str) -> Any:
     """The stored value, else the default. One out of range is clamped, any other wrong one ignored; doctor says so."""
-    setting = _declared[key]
-    stored = StoredSetting.objects.filter(key=key).values_list("value", flat=True).first()
-    if stored is None:
+    return get_settings(key)[0]
+
+
+def get_settings(*keys: str) -> list[Any]:
+    """As ``get_setting``, several with one query."""
+    stored = dict(StoredSetting.objects.filter(key__in=keys).values_list("key", "value"))
+    return [_read(_declared[key], stored) for key in keys]
+
+
+def _read(setting: Setting, stored: Mapping[str, Any]) -> Any:
+    if setting.key not in stored:
         return setting.default
     try:
-        return setting.check(stored)
+        return setting.check(stored[setting.key])
     except OutOfRange as error:
         return error.nearest
     except ValueError:

@@ -4,14 +4,16 @@ Seed, "Spend Ceilings": the ceiling is met once what was spent is at it or over 
 call may overshoot, and the next attempt is denied after it was counted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
+from django.conf import settings
+
 from operations.llm.errors import BudgetExceeded
 from operations.models import LlmSpend
-from operations.settings_store import get_setting
+from operations.settings_store import get_setting, get_settings
 
 BUILTIN = "builtin"
 
@@ -35,62 +37,60 @@ def next_reset(now: datetime) -> datetime:
 
 def read_used(day: date) -> Used:
     """One index range of the ledger: a row for each lane."""
-    rows = LlmSpend.objects.filter(day=day).values_list("lane", "input_tokens", "output_tokens", "cost_usd")
+    rows = LlmSpend.objects.filter(tenant_id=settings.TENANT_ID, day=day)
     tokens: dict[str, int] = {}
     cost = Decimal(0)
-    for lane, given, made, spent in rows:
+    for lane, given, made, spent in rows.values_list("lane", "input_tokens", "output_tokens", "cost_usd"):
         tokens[lane] = given + made
         cost += spent
     return Used(cost, tokens)
 
 
-def can_spend(lane: str) -> bool:
-    return str(get_setting("provider").get(lane, BUILTIN)) != BUILTIN
-
-
 def list_spending(lanes: Sequence[str]) -> list[str]:
     """Those of these lanes that a model was chosen for; the built-in engine cannot spend and is never denied."""
-    chosen = get_setting("provider")
+    return _pick_spending(lanes, get_setting("provider"))
+
+
+def _pick_spending(lanes: Sequence[str], chosen: Mapping[str, str]) -> list[str]:
     return [lane for lane in lanes if chosen.get(lane, BUILTIN) != BUILTIN]
 
 
 def check_budget(lane: str, *, now: datetime) -> None:
     """Raises ``BudgetExceeded`` where the day's money, or this lane's tokens, are used up."""
+    ceiling, limits = get_settings("daily_budget_usd", "lane_token_limits")
     used = read_used(utc_day(now))
-    _check_ceiling(used, now)
-    _check_lane(lane, used, now)
+    _check_ceiling(ceiling, used, now)
+    _check_lanes([lane], limits, used, now)
 
 
-def check_preflight(lanes: Sequence[str], *, now: datetime) -> None:
+def check_preflight(lanes: Sequence[str], *, now: datetime, each_lane: bool = True) -> None:
     """As ``check_budget`` for a run that needs all of these lanes, before its first work; () is never denied.
 
-    A run over several kinds of work asks for the ceiling alone: one lane at its limit does not stop the others.
+    A run over several kinds of work asks for the ceiling alone (not for ``each_lane``): one lane at its limit does not
+    stop the others.
     """
-    spending = list_spending(lanes)
+    chosen, ceiling, limits = get_settings("provider", "daily_budget_usd", "lane_token_limits")
+    spending = _pick_spending(lanes, chosen)
     if not spending:
         return
     used = read_used(utc_day(now))
-    _check_ceiling(used, now)
-    for lane in spending:
-        _check_lane(lane, used, now)
+    _check_ceiling(ceiling, used, now)
+    if each_lane:
+        _check_lanes(spending, limits, used, now)
 
 
-def check_ceiling(lanes: Sequence[str], *, now: datetime) -> None:
-    if list_spending(lanes):
-        _check_ceiling(read_used(utc_day(now)), now)
-
-
-def _check_ceiling(used: Used, now: datetime) -> None:
-    ceiling = Decimal(str(get_setting("daily_budget_usd")))
-    if ceiling and used.cost_usd >= ceiling:
+def _check_ceiling(ceiling: float, used: Used, now: datetime) -> None:
+    if ceiling and used.cost_usd >= Decimal(str(ceiling)):
         raise BudgetExceeded(
             "Today's limit for models is used up. It is new again at 00:00 UTC.", until=next_reset(now)
         )
 
 
-def _check_lane(lane: str, used: Used, now: datetime) -> None:
-    limit = int(get_setting("lane_token_limits").get(lane, 0))
-    if limit and used.tokens.get(lane, 0) >= limit:
-        raise BudgetExceeded(
-            f"Today's token limit of the {lane} lane is used up. It is new again at 00:00 UTC.", until=next_reset(now)
-        )
+def _check_lanes(lanes: Sequence[str], limits: Mapping[str, int], used: Used, now: datetime) -> None:
+    for lane in lanes:
+        limit = limits.get(lane, 0)
+        if limit and used.tokens.get(lane, 0) >= limit:
+            raise BudgetExceeded(
+                f"Today's token limit of the {lane} lane is used up. It is new again at 00:00 UTC.",
+                until=next_reset(now),
+            )

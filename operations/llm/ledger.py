@@ -140,7 +140,7 @@ class DayCheck:
 def compare_day(day: datetime) -> list[DayCheck]:
     """For doctor and tests: the sums of the day's attempts against the ledger that the authority reads."""
     wanted = utc_day(day)
-    attempts = LlmAttempt.objects.filter(day=wanted).values("lane")
+    attempts = LlmAttempt.objects.filter(tenant_id=settings.TENANT_ID, day=wanted).values("lane")
     with read_snapshot():  # an attempt that is counted in between would be in the one and not in the other
         sums = {
             row["lane"]: (row["given"] or 0, row["made"] or 0, f"{row['cost'] or 0:.6f}")
@@ -148,7 +148,7 @@ def compare_day(day: datetime) -> list[DayCheck]:
         }
         ledger = {
             row.lane: (row.input_tokens, row.output_tokens, f"{row.cost_usd:.6f}")
-            for row in LlmSpend.objects.filter(day=wanted)
+            for row in LlmSpend.objects.filter(tenant_id=settings.TENANT_ID, day=wanted)
         }
     nothing = (0, 0, "0.000000")
     return [

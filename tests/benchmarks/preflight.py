@@ -20,8 +20,8 @@ from operations.models import LlmAttempt, LlmSpend
 from operations.settings_store import change_settings
 from tests.benchmarks.figures import Figure, at_most, compute_percentile, measure_times
 
-LEDGER_ROWS = int(os.environ.get("JOBCTRL_BENCH_LEDGER_ROWS", "10000"))
-ATTEMPTS = int(os.environ.get("JOBCTRL_BENCH_ATTEMPTS", "1000000"))
+LEDGER_ROWS = int(os.environ.get("BENCH_LEDGER_ROWS", "10000"))
+ATTEMPTS = int(os.environ.get("BENCH_ATTEMPTS", "1000000"))
 BATCH = 5_000
 TARGET = Target("score", "openai", "gpt-5-mini")
 COST = Decimal("0.000100")

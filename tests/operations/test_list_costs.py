@@ -19,9 +19,12 @@ from operations.database import writer
 from operations.ended_runs import find_run_stop, list_ended_runs
 from operations.eventlog import append
 from operations.events import StageStarted
+from operations.llm.authority import check_budget, check_preflight
+from operations.llm.ledger import compare_day
 from operations.models import JobEventRow, WorkflowRunProjection
 from operations.queries import spend
 from operations.services import frozen_starts
+from operations.settings_store import change_settings
 from operations.stage_engine import Claim, claim_stage, publish_stage, settle_failure
 from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, claim
 
@@ -106,6 +109,12 @@ ASKED = queries.OpenRun("run-a", "w", "DiscoverWorkflow", False, 0, timezone.now
 REF = ExecutionRef("local", "discover-local", "run-a")
 
 
+def test_it_checks_the_budget_with_two_reads(db: None, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+    change_settings({"provider": {"score": "openai"}, "lane_token_limits": {"score": 5}}, actor="tester")
+    allow(django_assert_max_num_queries, 2, lambda: check_budget("score", now=timezone.now()))
+    allow(django_assert_max_num_queries, 2, lambda: check_preflight(["analysis", "score"], now=timezone.now()))
+
+
 def read_events_of_a_job() -> list[Any]:
     return list(JobEventRow.objects.filter(job_id=JOB).order_by("-id")[:50])
 
@@ -170,6 +179,8 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "cost of a run": lambda: spend.find_run_cost("run-a"),
     "costs of recent jobs": lambda: spend.list_job_costs(timezone.now()),
     "cost of a job": lambda: spend.map_stage_costs(JOB),
+    "check before an attempt": lambda: check_budget("score", now=timezone.now()),
+    "ledger against its attempts": lambda: compare_day(timezone.now()),
     "posting": lambda: discovery_queries.find_posting(JOB),
     "posting refusal": lambda: discovery_queries.find_posting_refusal(JOB, needs_trust=True),
 }
