@@ -235,7 +235,9 @@ def test_it_releases_a_stage_from_a_run_that_cannot_be_found_once_asked(
     asked = act(operator, table, "release_stage", row.pk)
     assert "Release these stages?" in asked.content.decode()
     refused = act(operator, table, "release_stage", row.pk, confirmed="yes")
-    assert read_messages(refused) == ["1 job left as before: its run is still at work."]
+    assert read_messages(refused) == [
+        "1 job left as before: its run is still at work. Cancel that run, or wait until it has ended."
+    ]
     assert get_row(cast.sales, StageName.ENRICH).state == StageState.RUNNING
 
     record_not_found(FIRST_RUN.run_id, FIRST_RUN.workflow_id, "JobPreparationWorkflow", episode=1)
