@@ -4,6 +4,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -96,9 +98,9 @@ def test_it_kills_a_part_that_does_not_stop_in_time(home: Home) -> None:
 def test_a_second_ctrl_c_kills_what_is_left(home: Home) -> None:
     deaf = build_dummy_part("deaf", DEAF, stop_seconds=60, is_healthy=lambda _: "deaf" in read_log(home, "deaf"))
     supervisor = Supervisor(home, [deaf], announce=print)
-    with supervisor:
+    with ExitStack() as stack, supervisor:
         pid = supervisor.pids["deaf"]
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        stack.enter_context(interrupting_after(0.3))
         begun = time.monotonic()
     assert time.monotonic() - begun < 5
     assert not is_process_alive(pid)
@@ -107,8 +109,7 @@ def test_a_second_ctrl_c_kills_what_is_left(home: Home) -> None:
 def test_ctrl_c_while_it_starts_leaves_nothing(home: Home) -> None:
     parts = [build_dummy_part("first", SLEEP), build_dummy_part("slow", SLEEP, is_healthy=lambda _: False)]
     supervisor = Supervisor(home, parts, announce=print)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupting_after(0.5), pytest.raises(KeyboardInterrupt):
         supervisor.__enter__()
     assert not any(map(is_process_alive, supervisor.pids.values()))
 
@@ -242,6 +243,18 @@ def test_it_waits_longer_after_each_death_and_then_gives_up(
 def read_log(home: Home, name: str) -> str:
     log = home.logs / f"{name}.log"
     return log.read_text() if log.exists() else ""
+
+
+@contextmanager
+def interrupting_after(seconds: float) -> Iterator[None]:
+    """Ctrl-C for this very process, and for nothing that comes after the block."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def kill_repeatedly(supervisor: Supervisor, name: str) -> None:
