@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 from django.utils import timezone
@@ -80,7 +81,8 @@ def run_job(stage: StageName, given: StageJobInput) -> StageReport:
         raise CancelledError("canceled before publishing")
     if report.code == OWNED_BY_OTHER_RUN:
         raise ApplicationError(f"Another run is working on {stage} of this job.", type=report.code)
-    raise_if_waiting(result)
+    if result.waits:
+        raise make_waiting_error(result)
     if report.state in (StageState.FAILED, StageState.EXHAUSTED):
         raise ApplicationError(
             result.message or f"{stage} failed.",
@@ -91,30 +93,38 @@ def run_job(stage: StageName, given: StageJobInput) -> StageReport:
     return report
 
 
-def raise_if_waiting(result: WorkResult) -> None:
-    """The budget or the provider has to be waited for: the run ends with that, and no later attempt asks again."""
-    if result.waits:
-        raise ApplicationError(result.message, type=result.report.code, non_retryable=True)
+def make_waiting_error(result: WorkResult, *counts: dict[str, int]) -> ApplicationError:
+    """The budget or the provider has to be waited for: the run ends with that, and no later attempt asks again. A batch
+    also says how its jobs ended."""
+    return ApplicationError(result.message, *counts, type=result.report.code, non_retryable=True)
 
 
 def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     """Many jobs; each ends with its own typed outcome and none stops its peers.
 
     While an attempt is left, retryable failures are tried again by it; the last one reports them. Whatever
-    earlier attempts ended counts in the report and towards the limit.
+    earlier attempts ended counts in the report and towards the limit. Once one has to wait nothing more is begun: of
+    the chosen jobs those that need no work still end as they do, and all others are left in line.
     """
     check_workspace(given.workspace_identity)
     context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
     settle_earlier_attempts(stage, context.owner, _read_job_ids(given))
     reports = _list_ended_before(stage, given)
     again = False
+    waiting: WorkResult | None = None
     for job_id in _select_jobs(stage, given, done=len(reports)):
         raise_if_stopped()
+        if waiting is not None and given.job_ids is None:  # each was selected since it needs work
+            reports.append(StageReport(str(job_id), stage, StageState.PENDING, waiting.report.code))
+            continue
         result = work_job(job_id, stage, context)
-        raise_if_waiting(result)  # every later job would wait for the same
         reports.append(result.report)
         again = again or result.retryable
+        if result.waits:
+            waiting, context = result, replace(context, waits_for=result.report.code)
     counts = Counter(report.state for report in reports)
+    if waiting is not None:
+        raise make_waiting_error(waiting, dict(counts))
     if again and has_attempts_left():
         raise ApplicationError(
             f"{counts[StageState.FAILED]} jobs failed in {stage} and will be tried again.",

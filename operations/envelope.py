@@ -60,7 +60,7 @@ async def run_enveloped(
         if is_cancelled_exception(error):
             await _record_end(RunStatus.CANCELED, reason_code="cancel_requested")
             raise
-        failure = _as_failure(error)
+        failure = as_failure(error)
         await _record_end(RunStatus.FAILED, error_code=failure.type or ErrorCode.INTERNAL)
         raise failure from None
     if ending.failure is not None:
@@ -75,7 +75,7 @@ async def _check_budget(stages: tuple[str, ...]) -> bool:
     return workflow.patched(SPEND_PREFLIGHT) and await write_control("check_spend_budget", SpendPreflight(stages))
 
 
-def _as_failure(error: BaseException) -> ApplicationError:
+def as_failure(error: BaseException) -> ApplicationError:
     cause = error.cause if isinstance(error, ActivityError) else error
     if isinstance(cause, ApplicationError):
         return ApplicationError(cause.message, type=cause.type, non_retryable=True)
@@ -117,4 +117,4 @@ async def write_control(name: str, argument: object) -> bool:
     return canceled
 
 
-__all__ = ["CancelledError", "Ending", "read_execution_ref", "run_enveloped", "write_control"]
+__all__ = ["CancelledError", "Ending", "as_failure", "read_execution_ref", "run_enveloped", "write_control"]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 from operations.contracts import (
     LOST_OWNERSHIP,
@@ -22,7 +22,7 @@ from operations.contracts import (
 
 with workflow.unsafe.imports_passed_through():
     from operations import policies
-from operations.envelope import Ending, run_enveloped, write_control
+from operations.envelope import Ending, as_failure, run_enveloped, write_control
 
 PDF_CONCURRENCY = 4
 PDF_AT_MOST = 2000
@@ -71,6 +71,16 @@ def _describe(result: PreparationResult) -> dict[str, str]:
     }
 
 
+def _describe_counts(counts: dict[str, int]) -> dict[str, str]:
+    return {state: str(count) for state, count in sorted(counts.items())}
+
+
+def _read_counts(error: ActivityError) -> dict[str, int] | None:
+    """How the jobs of a batch ended that has to wait; no other failure of an activity says so."""
+    details = error.cause.details if isinstance(error.cause, ApplicationError) else ()
+    return details[0] if details and isinstance(details[0], dict) else None
+
+
 @workflow.defn(name="JobPipelineWorkflow")
 class JobPipelineWorkflow:
     """One stage over chosen jobs, or over every eligible one. A failing item never stops its peers.
@@ -112,19 +122,13 @@ class JobPipelineWorkflow:
         if given.stage == "pdf":
             report = await self._render_all(given)
         else:
-            report = await workflow.execute_activity(
-                f"{given.stage}_jobs",
-                StageBatchInput(
-                    given.profile_version,
-                    given.workspace_identity,
-                    given.job_ids,
-                    given.execution_ref,
-                    given.limit,
-                ),
-                result_type=BatchReport,
-                **policies.STAGE_POLICIES[given.stage],
-            )
-        facts = {state: str(count) for state, count in sorted(report.counts.items())}
+            try:
+                report = await self._work_all(given)
+            except ActivityError as error:
+                if (counts := _read_counts(error)) is None:
+                    raise
+                return BatchReport(given.stage, counts), Ending(_describe_counts(counts), as_failure(error))
+        facts = _describe_counts(report.counts)
         failed = report.counts.get("failed", 0) + report.counts.get("exhausted", 0)
         if failed and given.job_ids is None:
             code = report.failures[0].code if report.failures else "STAGE_FAILED"
@@ -133,6 +137,21 @@ class JobPipelineWorkflow:
                 ApplicationError(f"{failed} jobs failed in {given.stage}.", type=code, non_retryable=True),
             )
         return report, Ending(facts)
+
+    async def _work_all(self, given: PipelineInput) -> BatchReport:
+        report: BatchReport = await workflow.execute_activity(
+            f"{given.stage}_jobs",
+            StageBatchInput(
+                given.profile_version,
+                given.workspace_identity,
+                given.job_ids,
+                given.execution_ref,
+                given.limit,
+            ),
+            result_type=BatchReport,
+            **policies.STAGE_POLICIES[given.stage],
+        )
+        return report
 
     async def _render_all(self, given: PipelineInput) -> BatchReport:
         """Pdf has no batch activity: its one counted record is each job's own render.

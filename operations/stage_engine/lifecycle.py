@@ -51,12 +51,13 @@ def claim_stage(
     owner: Owner,
     profile_version: int,
     execution_ref: ExecutionRef | None = None,
+    waits_for: str = "",
 ) -> Claim | Refusal:
     """Ask for one job's stage; safe to repeat, since a result committed before is accepted, not redone.
 
     A running row of the same run is taken over by a later activity attempt (its worker died); one
     of another run is refused, and so is any for a run that has ended or was asked to stop. Each claim counts one
-    attempt.
+    attempt. Where the run waits for something (``waits_for``, a code) nothing is begun: what would be stays in line.
     """
     stage = get_stage(stage_name)
     with writer():
@@ -93,6 +94,8 @@ def claim_stage(
             _close_attempt(row, stage, code="ATTEMPTS_EXHAUSTED")
             exhaust_row(row, code=row.error_code or "ATTEMPTS_EXHAUSTED", message=row.error_message)
             return Refusal(StageState.EXHAUSTED, row.error_code)
+        if waits_for:
+            return Refusal(StageState.PENDING, waits_for)
         return _start(row, stage, owner, profile_version, execution_ref)
 
 

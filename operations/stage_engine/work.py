@@ -30,12 +30,16 @@ INTERNAL_ERROR = "INTERNAL_ERROR"
 
 @dataclass(frozen=True, slots=True)
 class StageContext:
-    """Who works, for which profile and execution, and how to learn that the work was canceled."""
+    """Who works, for which profile and execution, and how to learn that the work was canceled.
+
+    ``waits_for`` is the code of what the run has to wait for: nothing new is begun then.
+    """
 
     owner: Owner
     profile_version: int
     execution_ref: ExecutionRef | None = None
     is_cancelled: Callable[[], bool] = lambda: False
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ def _work_job(job_id: UUID, stage_name: StageName, context: StageContext) -> Wor
             owner=context.owner,
             profile_version=context.profile_version,
             execution_ref=context.execution_ref,
+            waits_for=context.waits_for,
         )
         return _report_refusal(job_id, stage_name, claim) if isinstance(claim, Refusal) else _run(claim, context)
     except LeaseLost as lost:

@@ -27,6 +27,7 @@ _LABELS: Final = {
     "started": "Preparations started",
     "notEligible": "Left out",
     "succeeded": "Done",
+    "pending": "Waiting",
     "sources_succeeded": "Sources read",
     "sources_failed": "Sources that failed",
 }

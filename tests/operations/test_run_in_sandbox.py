@@ -178,6 +178,21 @@ def test_a_run_over_the_budget_fails_before_any_work(
     asyncio.run(run())
 
 
+def test_a_batch_that_has_to_wait_says_how_its_jobs_ended(server: TemporalServer) -> None:
+    async def run() -> None:
+        stubs = Stubs(waits_after={"succeeded": 3, "pending": 2})
+        given = dataclasses.replace(INPUTS["JobPipelineWorkflow"], stage="score", job_ids=(JOB,))
+        async with connected(server) as client, serving(client, stubs):
+            handle = await start(client, "JobPipelineWorkflow", given, run=uuid4().hex)
+            failure = await read_failure(handle)
+            assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.BUDGET_EXCEEDED
+            await replay(await handle.fetch_history())
+        assert describe_ends(stubs) == [(RunStatus.FAILED, "budget_exceeded")]
+        assert [end.result for end in stubs.outcomes] == [{"succeeded": "3", "pending": "2"}]
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.json")), ids=lambda path: path.stem)
 def test_a_stored_history_still_replays(path: Path) -> None:
     """A change that breaks this would break every run that is on its way: CONTRIBUTING says what to do."""

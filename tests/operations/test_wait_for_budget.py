@@ -125,8 +125,24 @@ def test_a_batch_stops_typed_and_leaves_the_rest_untouched(
         ("pending", 0, "budget"),
         ("pending", 0, ""),
     ]
+    assert failed.value.details == ({"succeeded": 2, "pending": 2},)
     assert len(models.requests) == LlmAttempt.objects.count() == 2
     assert {(attempt.stage, attempt.job_id) for attempt in LlmAttempt.objects.all()} == {("score", None)}
+
+
+def test_chosen_jobs_end_typed_also_behind_the_one_that_waits(cast: Cast, stages: Stages) -> None:
+    """One waits, one was done before, one may not be begun, one would be: nothing of it is asked for any more."""
+    put_row(cast.data, ENRICH, StageState.SUCCEEDED)
+    put_row(cast.sales, ENRICH, StageState.SKIPPED, reason_code="MIN_SCORE")
+    stages[ENRICH].script = [BudgetExceeded()]
+    chosen = tuple(str(job_id) for job_id in cast)
+    with pytest.raises(ApplicationError) as failed:
+        run(enrich_jobs, StageBatchInput(PROFILE_VERSION, ensure_workspace().identity, chosen))
+    assert (failed.value.type, failed.value.non_retryable) == ("budget_exceeded", True)
+    assert failed.value.details == ({"pending": 2, "succeeded": 1, "skipped": 1},)
+    assert [claim.job_id for claim in stages[ENRICH].runs] == [cast.backend]
+    last = get_row(cast.office, ENRICH)
+    assert (last.state, last.attempts, last.lease_epoch) == (StageState.PENDING, 0, 0)
 
 
 def test_a_repair_that_is_denied_leaves_what_was_used_counted(one_connection: None, models: ModelServer) -> None:

@@ -65,6 +65,7 @@ class Stubs:
     block: str = ""
     refuse_with: str = ""  # the type of failure with which every stage of a job ends
     over_budget: bool = False
+    waits_after: dict[str, int] = field(default_factory=dict)  # how a batch's jobs ended before the rest had to wait
     fail: str = ""
     parallel: int = 2
     calls: list[str] = field(default_factory=list)
@@ -143,7 +144,12 @@ class Stubs:
             await self.note("select_jobs")
             return [JOB, str(UUID(int=8))]
 
-        return [select, *(self._build_stage(stage) for stage in ("score", "tailor", "cover", "pdf"))]
+        @activity.defn(name="score_jobs")
+        async def score(given: StageBatchInput) -> BatchReport:
+            await self.note("score_jobs")
+            raise ApplicationError("used up", self.waits_after, type=ErrorCode.BUDGET_EXCEEDED, non_retryable=True)
+
+        return [select, score, *(self._build_stage(stage) for stage in ("score", "tailor", "cover", "pdf"))]
 
     def _build_stage(self, stage: str) -> Callable[..., Awaitable[Any]]:
         @activity.defn(name=f"{stage}_job")
