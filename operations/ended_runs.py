@@ -7,6 +7,9 @@ from enum import StrEnum
 from django.conf import settings
 from django.db import connection
 
+from operations.contracts import RunStatus
+from operations.errors import RunStopped
+
 
 class CancelEvidence(StrEnum):
     """How we know that a cancellation was asked for."""
@@ -42,13 +45,25 @@ def list_ended_runs(run_ids: Sequence[str]) -> set[str]:
     return {runs[key] for key in _find_keys(list(runs))} if runs else set()
 
 
-def find_run_stop(run_id: str) -> RunStop | None:
-    """Whether the run has ended, or was asked to stop; one statement of a few index lookups."""
-    end = make_end_key(run_id)
-    found = _find_keys([end, *(make_cancel_key(run_id, evidence) for evidence in CancelEvidence)])
+def find_run_stop(run_id: str, *, own_ends: Sequence[str] = ()) -> RunStop | None:
+    """Whether the run has ended, or was asked to stop; one statement of a few index lookups.
+
+    ``own_ends`` are keys under which its app logs an end of its own, a moment before the authoritative one.
+    """
+    asked = {make_cancel_key(run_id, evidence) for evidence in CancelEvidence}
+    found = _find_keys([make_end_key(run_id), *own_ends, *asked])
     if not found:
         return None
-    return RunStop.ENDED if end in found else RunStop.CANCEL_REQUESTED
+    return RunStop.CANCEL_REQUESTED if found <= asked else RunStop.ENDED
+
+
+def check_run(run_id: str, *, own_ends: Sequence[str] = ()) -> None:
+    """Inside ``writer()``, before anything is stored in the run's name; raises ``RunStopped``."""
+    match find_run_stop(run_id, own_ends=own_ends):
+        case RunStop.ENDED:
+            raise RunStopped
+        case RunStop.CANCEL_REQUESTED:
+            raise RunStopped(code=RunStatus.CANCELED)
 
 
 def list_cancel_facts(run_ids: Sequence[str], evidence: str) -> set[str]:

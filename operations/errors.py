@@ -73,6 +73,12 @@ class NotConfigured(OperationsError):
     code = ErrorCode.CONFIGURATION
 
 
+class RunStopped(OperationsError):
+    """The run has ended or was asked to stop; nothing more is done in its name."""
+
+    code = "RUN_ENDED"
+
+
 class MissingInput(OperationsError):
     """Something that this work needs does not exist."""
 

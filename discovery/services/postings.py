@@ -17,6 +17,7 @@ from discovery.events import JobActiveStateChanged, JobDiscovered, JobSourceObse
 from discovery.identity import company_key, title_key
 from discovery.models import Job, JobSourceObservation
 from discovery.salary import find_salary
+from discovery.services.fence import check_discovery
 from discovery.sources.rows import RowFault
 from discovery.storable import fit_posting, fit_salary
 from operations.contracts import Cohort, ExecutionRef, StageName
@@ -82,6 +83,7 @@ def record_postings(source_id: str, postings: Sequence[Posting], *, execution_re
 
     Each batch of 50 is one transaction: jobs, stage rows, sightings, membership and events together.
     Of postings with one identity the last is kept; one that cannot be stored is skipped, and no other with it.
+    Raises ``RunStopped`` before the first batch that comes after the run's end or cancellation.
     """
     boards: dict[tuple[str, str], dict[str, Posting]] = {}
     skipped: list[SkippedPosting] = []
@@ -103,6 +105,8 @@ def record_postings(source_id: str, postings: Sequence[Posting], *, execution_re
 def _record_batch(source_id: str, postings: Sequence[Posting], ref: ExecutionRef | None) -> Acceptance:
     hashes = {posting.external_id: hash_posting(posting) for posting in postings}
     with writer():
+        if ref is not None:
+            check_discovery(ref)
         now = timezone.now()
         known = {
             job.external_id: job

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.conf import settings
 
 from discovery import queries
+from discovery.services.fence import check_discovery
 from operations.contracts import FANOUT_BATCH, PREPARATION_ORDER, ExecutionRef, PreparationInput, StageName, StageState
 from operations.queries import find_content_event_id, find_stage_state
 from operations.services.executions import plan_job, plan_nothing
@@ -53,10 +54,12 @@ def fan_out(
 ) -> dict[str, int]:
     """Start one root preparation per eligible job, in one batch of at most 25, and record the plans.
 
-    Temporal is asked first and the plan written after: a repeat attaches to the same runs.
+    Temporal is asked first and the plan written after: a repeat attaches to the same runs. Raises ``RunStopped``
+    where the discovery has ended or was asked to stop.
     """
     if len(job_ids) > FANOUT_BATCH:
         raise ValueError(f"a fan-out batch holds at most {FANOUT_BATCH} jobs")
+    check_discovery(ref)
     plans = [choose_plan(job_id, profile_version=profile_version) for job_id in job_ids]
     eligible = [plan for plan in plans if plan.steps]
     requests = [_build_request(plan, ref, profile_version, workspace_identity) for plan in eligible]

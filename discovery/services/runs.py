@@ -12,6 +12,7 @@ from discovery.contracts import DiscoveryEnd, DiscoveryPlan, SkippedPosting
 from discovery.events import DiscoveryRunCompleted, DiscoveryRunFailed, DiscoveryRunStarted
 from discovery.gateway import Denied, FetchError, UnsafeDestination, fetch_json
 from discovery.models import DiscoveryRun, DiscoveryRunSource, SourceRegistryEntry
+from discovery.services.fence import check_discovery, make_discovery_end_key
 from discovery.services.postings import record_postings
 from discovery.services.sources import record_source_state
 from discovery.sources.base import MalformedBoard, UnknownSource, get_source
@@ -49,7 +50,7 @@ class SourceFailure:
 def plan_run(ref: ExecutionRef, *, families: Sequence[str] = ()) -> DiscoveryPlan:
     """Freeze what this run crawls; repeating it gives the same plan.
 
-    Raises ``NotConfigured`` where no source is enabled.
+    Raises ``NotConfigured`` where no source is enabled, ``RunStopped`` where the run has ended or is to stop.
     """
     return DiscoveryPlan(_freeze_plan(ref, families), _choose_parallelism())
 
@@ -59,6 +60,7 @@ def _freeze_plan(ref: ExecutionRef, families: Sequence[str]) -> tuple[str, ...]:
     if families:
         entries = entries.filter(family__in=families)
     with writer():
+        check_discovery(ref)
         if frozen := _list_planned_families(ref):
             return frozen
         chosen = list(entries)
@@ -127,7 +129,7 @@ def crawl_source(
 ) -> SourceFailure | None:
     """Read one source and accept its postings. Its failure is returned, typed; it never stops the others.
 
-    Raises ``FetchCancelled`` when the run is asked to stop.
+    Raises ``FetchCancelled`` when the activity is asked to stop, ``RunStopped`` when the run was or has ended.
     """
     entry = SourceRegistryEntry.objects.get(id=source_id)
     started = timezone.now()
@@ -186,6 +188,7 @@ def _record_source(
     outcome = "failed" if failure else "succeeded"
     now = timezone.now()
     with writer():
+        check_discovery(ref)
         DiscoveryRunSource.objects.filter(run_id=ref.run_id, source_id=entry.id).update(
             state=outcome,
             error_code=failure.code if failure else "",
@@ -245,12 +248,12 @@ def end_run(end: DiscoveryEnd) -> None:
                 DiscoveryRunFailed(
                     workflow_id=ref.workflow_id, run_id=ref.run_id, error_code=end.error_code, counts=end.counts
                 ),
-                key=f"discovery:{ref.run_id}:ended",
+                key=make_discovery_end_key(ref.run_id),
             )
         else:
             logged = append(
                 DiscoveryRunCompleted(workflow_id=ref.workflow_id, run_id=ref.run_id, counts=end.counts),
-                key=f"discovery:{ref.run_id}:ended",
+                key=make_discovery_end_key(ref.run_id),
             )
         if logged is not None:
             DiscoveryRun.objects.filter(run_id=ref.run_id).update(

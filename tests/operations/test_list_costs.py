@@ -143,7 +143,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "candidates for a pdf": lambda: queries.list_stage_candidates(StageName.PDF),
     "last content event": lambda: queries.find_content_event_id(JOB),
     "fresh worker": queries.find_fresh_worker,
-    "a run's end or cancellation": lambda: find_run_stop("run-a"),
+    "a run's end or cancellation": lambda: find_run_stop("run-a", own_ends=["discovery:run-a:ended"]),
     "owners that nobody watches": queries.list_unwatched_owners,
     "which runs have ended": lambda: list_ended_runs(["run-a", "run-b"]),
     "discoveries in progress": lambda: list(discovery_queries.iter_runs_in_progress()),
