@@ -2,13 +2,16 @@
 before anything is claimed or published in the run's name."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import Min
 
 from operations.contracts import RunStatus
 from operations.errors import RunStopped
+from operations.models import JobEventRow
 
 
 class CancelEvidence(StrEnum):
@@ -64,6 +67,17 @@ def check_run(run_id: str, *, own_ends: Sequence[str] = ()) -> None:
             raise RunStopped
         case RunStop.CANCEL_REQUESTED:
             raise RunStopped(code=RunStatus.CANCELED)
+
+
+def find_stop_time(run_id: str) -> datetime | None:
+    """Since when it is logged that the run has ended, or was asked to stop; ``None`` where neither is yet."""
+    facts = JobEventRow.objects.filter(tenant_id=settings.TENANT_ID, event_key__in=_list_stop_keys(run_id))
+    since: datetime | None = facts.aggregate(since=Min("recorded_at"))["since"]
+    return since
+
+
+def _list_stop_keys(run_id: str) -> list[str]:
+    return [make_end_key(run_id), *(make_cancel_key(run_id, evidence) for evidence in CancelEvidence)]
 
 
 def list_cancel_facts(run_ids: Sequence[str], evidence: str) -> set[str]:

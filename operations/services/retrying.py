@@ -9,6 +9,7 @@ from operations.database import writer
 from operations.services.frozen_starts import freeze_start, make_start
 from operations.services.stages import list_unfit_jobs, reset_stages
 from operations.services.starts import Started, build_pipeline_start, check_worker_ready, describe_asked, find_receipt
+from operations.stage_engine.rows import renew_pending
 
 READY = "ALREADY_PENDING"
 
@@ -44,6 +45,7 @@ def retry_stages(
         refused |= {job_id: code for job_id, code in report.refused.items() if code != READY}
         if not ready:
             return RetryReport((), refused, None)
+        renew_pending(stage, ready)
         start = build_pipeline_start(
             stage, profile_version=profile_version, job_ids=ready, idempotency_key=idempotency_key
         )

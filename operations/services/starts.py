@@ -11,11 +11,12 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 from django.utils import timezone
 
 from operations import queries
-from operations.contracts import PipelineInput, WorkflowStart
+from operations.contracts import PipelineInput, StageName, WorkflowStart
 from operations.database import writer
 from operations.errors import OperationsError, WorkerUnavailable
 from operations.models import StartReceipt
 from operations.services.runs import record_dispatched
+from operations.stage_engine.rows import renew_pending
 from operations.temporal import call_temporal
 from operations.workspace import ensure_workspace
 
@@ -181,6 +182,9 @@ def start_pipeline(
     if (known := find_receipt(idempotency_key, asked=asked)) is not None:
         return known
     check_worker_ready()
+    if job_ids is not None:
+        with writer():
+            renew_pending(StageName(stage), job_ids)
     start = build_pipeline_start(
         stage, profile_version=profile_version, job_ids=job_ids, limit=limit, idempotency_key=idempotency_key
     )

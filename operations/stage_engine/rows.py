@@ -21,6 +21,7 @@ from operations.stage_engine.statements import find_stage_row, list_stage_rows, 
 from operations.stage_engine.states import check_transition
 
 MAX_COOLDOWN_SECONDS = 1800
+SLICE = 500
 
 
 def enroll_jobs(job_ids: Iterable[UUID]) -> None:
@@ -185,6 +186,14 @@ def plan_reset(
     if not keeps_owner:
         changes |= {"owner_workflow_id": "", "owner_run_id": "", "owner_attempt": 0}
     return RowMove(row, StageState.PENDING, event, changes)
+
+
+def renew_pending(stage: StageName, job_ids: Sequence[UUID]) -> None:
+    """Note that these rows are promised to a run now: an older one that is canceled late leaves them alone."""
+    require_write()
+    rows = JobStageState.objects.filter(stage=stage, state=StageState.PENDING)
+    for start in range(0, len(job_ids), SLICE):
+        rows.filter(job_id__in=job_ids[start : start + SLICE]).update(updated_at=timezone.now())
 
 
 def elapsed_ms(since: datetime | None) -> int:

@@ -6,11 +6,12 @@ Everywhere a result that was committed since the claim is accepted, and nothing 
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from operations.contracts import StageName, StageState
 from operations.database import require_write, writer
-from operations.ended_runs import has_run_ended
+from operations.ended_runs import find_stop_time, has_run_ended
 from operations.models import JobStageState
 from operations.stage_engine.declaration import Owner, get_stage
 from operations.stage_engine.dependents import settle_dependents
@@ -85,20 +86,22 @@ def cancel_owned_cohort(workflow_id: str, run_id: str) -> Settled:
 def cancel_selected_rows(owner: Owner, stage: StageName, job_ids: Sequence[UUID]) -> Settled:
     """Cancel what a canceled run was to do of the jobs chosen for it; in slices, so it may be repeated at any point.
 
-    What another run works on, has reserved, or had put back and may come back for, is not this one's to cancel.
+    What another run works on, has reserved, or had put back and may come back for, is not this one's to cancel; nor is
+    what was put back or promised to another run after this one was known to stop.
     """
-    settled = Settled()
+    settled, stopped_at = Settled(), find_stop_time(owner.run_id)
     for start in range(0, len(job_ids), SLICE):
         with writer():
             rows = JobStageState.objects.filter(stage=stage, job_id__in=job_ids[start : start + SLICE])
-            settled += settle_rows([row for row in rows if _is_cancelable(row, owner.run_id)], canceled=True)
+            own = [row for row in rows if _is_cancelable(row, owner.run_id, stopped_at)]
+            settled += settle_rows(own, canceled=True)
     return settled
 
 
-def _is_cancelable(row: JobStageState, run_id: str) -> bool:
+def _is_cancelable(row: JobStageState, run_id: str, stopped_at: datetime | None) -> bool:
     if row.owner_run_id == run_id:
         return row.state in (*HELD, StageState.PENDING)
-    if row.state != StageState.PENDING:
+    if row.state != StageState.PENDING or (stopped_at is not None and row.updated_at >= stopped_at):
         return False
     return not row.owner_run_id or has_run_ended(row.owner_run_id)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -11,11 +12,14 @@ from operations.contracts import CanceledSelection, RunStatus, StageName, StageS
 from operations.database import writer
 from operations.errors import LeaseLost
 from operations.models import JobEventRow, OperationalAttemptMetric
-from operations.services.runs import record_outcome
+from operations.services import retrying, starts
+from operations.services.retrying import retry_stages
+from operations.services.runs import record_cancel_intent, record_outcome
 from operations.services.stages import reset_stages
+from operations.services.starts import Started, start_pipeline
 from operations.stage_engine import publish_stage
 from operations.stage_engine.counters import read_counters
-from operations.stage_engine.rows import reset_row
+from operations.stage_engine.rows import renew_pending, reset_row
 from operations.stage_engine.settling import Settled, cancel_owned_cohort, cancel_selected_rows, settle_owned_rows
 from operations.wording.events import describe_event
 from tests.operations.cast import FIRST_RUN, SECOND_RUN, Cast, ScriptedStage, claim, get_row, list_types, put_row
@@ -173,6 +177,42 @@ def test_it_takes_over_from_an_ended_run_but_not_from_one_that_may_come_back(cas
     record_outcome(WorkflowOutcome("run-x", f"run-{cast.sales}", "JobPipelineWorkflow", RunStatus.FAILED))
     assert cancel_selected_rows(FIRST_RUN, COVER, [cast.sales, cast.office]) == Settled(canceled=1)
     assert read_states(cast, COVER)[2:] == ["canceled", "pending"]
+
+
+def test_what_was_put_back_or_promised_after_the_run_ended_is_not_its_any_more(cast: Cast, stages: Stages) -> None:
+    """A run canceled before its body began records its end first and comes for its selection after."""
+    claim_letters(cast)
+    end_discovery(RunStatus.CANCELED, workflow_type="JobPipelineWorkflow")
+    assert reset_stages(COVER, [cast.backend]).reset == (cast.backend,)
+    with writer():
+        renew_pending(COVER, [cast.sales])
+
+    assert cancel_selected_rows(FIRST_RUN, COVER, list(cast)) == Settled(canceled=1)
+    assert read_states(cast, COVER) == ["pending", "running", "pending", "canceled"]
+
+
+def start_anew(job_id: UUID) -> None:
+    start_pipeline("enrich", profile_version=0, job_ids=[job_id])
+
+
+def retry(job_id: UUID) -> None:
+    retry_stages(ENRICH, [job_id], profile_version=0)
+
+
+@pytest.mark.parametrize("promise", [start_anew, retry])
+def test_a_late_cancel_spares_what_was_promised_after_it_was_asked_for(
+    promise: Callable[[UUID], None], cast: Cast, stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that wait already are put into a new run without being put back."""
+    started = Started("run-new", "new", existing=False)
+    for module in (starts, retrying):
+        monkeypatch.setattr(module, "check_worker_ready", lambda: None)
+    monkeypatch.setattr(starts, "start_workflows", lambda requests: [started])
+    monkeypatch.setattr(retrying, "make_start", lambda workflow_id: started)
+    record_cancel_intent(FIRST_RUN.workflow_id, FIRST_RUN.run_id)
+    promise(cast.backend)
+    assert cancel_selected_rows(FIRST_RUN, ENRICH, [cast.backend, cast.data]) == Settled(canceled=1)
+    assert read_states(cast, ENRICH)[:2] == ["pending", "canceled"]
 
 
 # --- an app that raises ------------------------------------------------------------------------
