@@ -23,8 +23,7 @@ from operations.database import writer
 from operations.errors import NotConfigured
 from operations.eventlog import append
 from operations.metrics import record_attempt
-from operations.queries import list_open_steps
-from operations.services.steps import fail_step, queue_step
+from operations.services.steps import fail_open_steps, queue_step
 from operations.settings_store import get_setting
 
 _HOPELESS = {
@@ -32,7 +31,6 @@ _HOPELESS = {
     UnsafeDestination.code: UnsafeDestination.error_type,
     "MALFORMED_BOARD": "source_unavailable",
 }
-RUN_ENDED = "RUN_ENDED"
 SPINE_STEPS = 2  # the terminal enrichment and the terminal preparation
 
 
@@ -240,27 +238,28 @@ def count_family_done(ref: ExecutionRef) -> None:
 
 
 def end_run(end: DiscoveryEnd) -> None:
-    """Record how the run ended, once, and with it the end of every step that can no longer end by itself."""
+    """Record how the run ended, once, and with it the end of every step that can no longer end by itself.
+
+    A row or a step that a late thread put there after the end was logged is ended by the repeat.
+    """
     ref = end.execution_ref
     with writer():
         if end.error_code:
-            logged = append(
+            append(
                 DiscoveryRunFailed(
                     workflow_id=ref.workflow_id, run_id=ref.run_id, error_code=end.error_code, counts=end.counts
                 ),
                 key=make_discovery_end_key(ref.run_id),
             )
         else:
-            logged = append(
+            append(
                 DiscoveryRunCompleted(workflow_id=ref.workflow_id, run_id=ref.run_id, counts=end.counts),
                 key=make_discovery_end_key(ref.run_id),
             )
-        if logged is not None:
-            DiscoveryRun.objects.filter(run_id=ref.run_id).update(
-                status="failed" if end.error_code else "succeeded",
-                error_code=end.error_code,
-                counts=end.counts,
-                ended_at=timezone.now(),
-            )
-            for kind, item_key, attempt in list_open_steps(ref):
-                fail_step(ref, kind, error_code=end.error_code or RUN_ENDED, item_key=item_key, attempt=attempt)
+        DiscoveryRun.objects.filter(run_id=ref.run_id, ended_at__isnull=True).update(
+            status="failed" if end.error_code else "succeeded",
+            error_code=end.error_code,
+            counts=end.counts,
+            ended_at=timezone.now(),
+        )
+        fail_open_steps(ref, error_code=end.error_code)

@@ -3,8 +3,10 @@
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from operations import queries
-from operations.contracts import COHORT_OWNERS, RunStatus, WorkflowOutcome, WorkflowStart
+from operations.contracts import COHORT_OWNERS, ExecutionRef, RunStatus, WorkflowOutcome, WorkflowStart
 from operations.database import writer
 from operations.ended_runs import CancelEvidence, make_cancel_key, make_end_key
 from operations.eventlog import append
@@ -20,6 +22,7 @@ from operations.events import (
     WorkflowTimedOut,
 )
 from operations.services.pending import forget_pending
+from operations.services.steps import fail_open_steps
 from operations.stage_engine.settling import cancel_owned_cohort, settle_owned_rows
 
 NOT_FOUND_REASON = "reconciled_not_found"
@@ -70,9 +73,9 @@ def _record_start(start: WorkflowStart, *, phase: str) -> bool:
 def record_outcome(outcome: WorkflowOutcome) -> bool:
     """Append the run's authoritative end; the first one wins and later ones change nothing.
 
-    In the same transaction whatever stage rows the run still owns are settled, and no claim is given to it
-    afterwards: no row ever says that an ended run is working on it. A run whose end was only assumed is first marked as
-    found again.
+    In the same transaction whatever stage rows the run still owns are settled, and what its discovery still has open
+    is ended; no claim is given to it and no step begun afterwards: nothing ever says that an ended run is working on
+    it. A run whose end was only assumed is first marked as found again.
     """
     with writer():
         _undo_assumed_end(outcome)
@@ -81,9 +84,18 @@ def record_outcome(outcome: WorkflowOutcome) -> bool:
             cancel_owned_cohort(outcome.workflow_id, outcome.run_id)
         else:
             settle_owned_rows(outcome.run_id, canceled=canceled)
+        if outcome.workflow_type in COHORT_OWNERS:
+            _end_open_steps(outcome)
         forget_pending(outcome.run_id)
         logged = append(_to_terminal(outcome), key=make_end_key(outcome.run_id))
     return logged is not None
+
+
+def _end_open_steps(outcome: WorkflowOutcome) -> None:
+    """What a late thread began between the discovery's own end and this one, too."""
+    ref = ExecutionRef(settings.TENANT_ID, outcome.workflow_id, outcome.run_id)
+    code = "" if outcome.status == RunStatus.SUCCEEDED else outcome.error_code or outcome.status
+    fail_open_steps(ref, error_code=code)
 
 
 def _undo_assumed_end(outcome: WorkflowOutcome) -> None:

@@ -6,9 +6,12 @@ from time import monotonic
 
 from operations.contracts import ExecutionRef, StepKind
 from operations.database import writer
+from operations.ended_runs import check_run
+from operations.errors import RunStopped
 from operations.eventlog import Event, append
 from operations.events import PipelineStepCompleted, PipelineStepFailed, PipelineStepQueued, PipelineStepStarted
 from operations.metrics import record_attempt
+from operations.queries import list_open_steps
 from operations.wording import describe_code
 
 ITEM_KEY_LIMIT = 120
@@ -24,11 +27,14 @@ class StepCounts(dict[str, int]):
 def recorded_step(ref: ExecutionRef, kind: StepKind, *, item_key: str = "", attempt: int = 1) -> Iterator[StepCounts]:
     """Record a step's start, and its end on every path: completed, failed with a code, or canceled.
 
-    The lifecycle has no canceled end, so a canceled step ends failed with the code ``canceled``.
+    The lifecycle has no canceled end, so a canceled step ends failed with the code ``canceled``. Raises ``RunStopped``
+    where the run has ended or is to stop: should this process then die, nobody would end the step.
     """
     counts = StepCounts()
     began = monotonic()
-    start_step(ref, kind, item_key=item_key, attempt=attempt)
+    with writer():
+        check_run(ref.run_id)
+        start_step(ref, kind, item_key=item_key, attempt=attempt)
     try:
         yield counts
     except Exception as error:
@@ -99,6 +105,12 @@ def fail_step(
                 duration_ms=duration_ms,
                 error_code=error_code,
             )
+
+
+def fail_open_steps(ref: ExecutionRef, *, error_code: str) -> None:
+    """With the run's end, inside ``writer()``: whatever is still open can no longer end by itself."""
+    for kind, item_key, attempt in list_open_steps(ref):
+        fail_step(ref, kind, error_code=error_code or RunStopped.code, item_key=item_key, attempt=attempt)
 
 
 def _measure(

@@ -11,12 +11,14 @@ from discovery.contracts import DiscoveryEnd
 from discovery.models import DiscoveryRun
 from discovery.queries import iter_runs_in_progress
 from discovery.reconcilers import end_abandoned_runs
+from discovery.services import runs
 from discovery.services.runs import end_run, plan_run
 from discovery.services.sources import register_bundled_sources
 from operations.contracts import RunStatus, StepKind, WorkflowOutcome, WorkflowStart
+from operations.errors import RunStopped
 from operations.models import PipelineStepProjection
 from operations.services.runs import record_not_found, record_outcome, record_started
-from operations.services.steps import complete_step, queue_step, start_step
+from operations.services.steps import complete_step, queue_step, recorded_step, start_step
 from tests.discovery.cast import FIRST_RUN, list_events
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +82,52 @@ def test_it_ends_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
         plan_run(ref)
         record_outcome(WorkflowOutcome(ref.workflow_id, ref.run_id, "DiscoverWorkflow", RunStatus.TIMED_OUT))
     assert [end_abandoned_runs() for _ in range(3)] == [2, 1, 0]
+
+
+def test_it_ends_what_was_planned_after_the_end_was_logged(
+    monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    """As threads of earlier versions could leave it: the end first, then the run's row and its steps."""
+    register_bundled_sources()
+    end_run(DiscoveryEnd(FIRST_RUN, "canceled", {}))
+    record_outcome(WorkflowOutcome(*IDS, RunStatus.CANCELED))
+    monkeypatch.setattr(runs, "check_discovery", lambda ref: None)
+    plan_run(FIRST_RUN)
+
+    assert (end_abandoned_runs(), end_abandoned_runs()) == (1, 0)
+
+    run = DiscoveryRun.objects.get()
+    assert (run.status, run.error_code, run.ended_at is None) == ("failed", "canceled", False)
+    assert read_steps() == {"source_family": ("failed", "canceled")}
+    assert len(list_events("DiscoveryRunFailed")) == 1
+    assert_rebuild_matches()
+
+
+def test_a_step_begun_just_before_the_end_does_not_stay_at_work(
+    crawling: None, assert_rebuild_matches: Callable[[], None]
+) -> None:
+    """The crawl's end is recorded while who canceled the run is still asked for; then the worker is killed."""
+    end_run(DiscoveryEnd(FIRST_RUN, "canceled", {}))
+    start_step(FIRST_RUN, StepKind.ENRICHMENT_PASS)
+
+    record_outcome(WorkflowOutcome(*IDS, RunStatus.CANCELED))
+
+    assert read_steps() == {
+        "source_family": ("failed", "canceled"),
+        "enrichment_pass": ("failed", "canceled"),
+        "pdf_render": ("running", ""),
+    }
+    assert_rebuild_matches()
+
+
+def test_no_step_begins_after_the_end(crawling: None, assert_rebuild_matches: Callable[[], None]) -> None:
+    record_outcome(WorkflowOutcome(*IDS, RunStatus.CANCELED))
+
+    with pytest.raises(RunStopped), recorded_step(FIRST_RUN, StepKind.PREPARATION_FANOUT):
+        pytest.fail("its work was begun")
+
+    assert "preparation_fanout" not in read_steps()
+    assert_rebuild_matches()
 
 
 def read_steps() -> dict[str, tuple[str, str]]:
