@@ -123,6 +123,8 @@ LANES = (
 )  # fmt: skip
 
 
+#: The lanes whose work a model can do so far; the built-in engine does every other.
+MODEL_LANES = ("analysis", "score")
 #: Why a pending row waits although it was taken up: what it needs is used up, or refused, for now.
 WAITED_FOR = ("budget", "provider_paused")
 #: The stages that may use models.

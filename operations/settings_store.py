@@ -184,17 +184,23 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ChoicePerLane:
-    """``{lane: choice}``; a lane that is absent has the first choice. ``noun`` is what a choice is called."""
+    """``{lane: choice}``; a lane that is absent has the first choice. ``noun`` is what a choice is called.
+
+    Only the lanes in ``open_lanes`` have another than the first.
+    """
 
     lanes: tuple[str, ...]
     choices: tuple[str, ...]
     noun: str
+    open_lanes: tuple[str, ...]
 
     def __call__(self, value: Any) -> dict[str, str]:
         _check_lanes(value, self.lanes)
         for lane, choice in value.items():
             if choice not in self.choices:
                 raise ValueError(f"{_quote(choice)} is not a {self.noun} for {lane}")
+            if choice != self.choices[0] and lane not in self.open_lanes:
+                raise ValueError(f"{lane} has only {self.choices[0]} so far")
         return dict(value)
 
 

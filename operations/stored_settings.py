@@ -1,6 +1,6 @@
 """Settings that the engine declares."""
 
-from operations.contracts import LANES
+from operations.contracts import LANES, MODEL_LANES
 from operations.settings_store import (
     NEXT_RUN,
     WORKER_RESTART,
@@ -59,8 +59,8 @@ declare(
     Setting(
         "provider",
         {},
-        ChoicePerLane(LANES, PROVIDERS, "provider"),
-        f"lanes {', '.join(LANES)}; providers {', '.join(PROVIDERS)}",
+        ChoicePerLane(LANES, PROVIDERS, "provider", MODEL_LANES),
+        f"lanes {', '.join(LANES)}; providers {', '.join(PROVIDERS)}, for {' and '.join(MODEL_LANES)}",
         NEXT_RUN,
         "Engine of each lane",
         group="Engines",

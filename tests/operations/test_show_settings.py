@@ -208,6 +208,14 @@ def test_it_chooses_an_engine_for_each_lane(operator: Client) -> None:
     assert get_setting("provider") == {}
 
 
+def test_it_says_where_no_model_can_do_the_work_yet(operator: Client) -> None:
+    refused = operator.post("/settings/", {"group": "Engines", "provider-cover": "openai"})
+
+    assert refused.status_code == 400
+    assert "cover has only builtin so far" in read(refused)
+    assert get_setting("provider") == {}
+
+
 def test_it_types_switches_choices_and_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = [
         Setting("switch", False, check_boolean, "on or off", label="Switch", group="New"),
