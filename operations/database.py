@@ -41,7 +41,7 @@ class Write:
 
 
 def before_commit(hook: Callable[[Write], None]) -> Callable[[Write], None]:
-    """Run ``hook`` at the end of every outermost ``writer()``, inside its transaction."""
+    """Run ``hook`` at the end of every outermost ``writer()`` with events or tallies, inside its transaction."""
     _on_end.append(hook)
     return hook
 
@@ -84,7 +84,7 @@ def writer() -> Iterator[Write]:
             yield write
             if write.broken:
                 raise RuntimeError("a nested writer() failed; its caller must not go on")
-            if write.events:
+            if write.events or write.tallies:
                 for hook in _on_end:
                     hook(write)
         finally:

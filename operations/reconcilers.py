@@ -27,7 +27,7 @@ def catch_up_projections() -> int:
 
 
 at_startup(reconcile_every_run)
-on_heartbeat(rebuild_missing_runs)
 on_heartbeat(reconcile_runs)
 on_heartbeat(recover_owners)
 on_heartbeat(repeat_starts)
+on_heartbeat(rebuild_missing_runs)  # last: what it finds may take a whole rebuild

@@ -124,6 +124,8 @@ def fold_live(write: Write) -> None:
 
     A fold that raises loses nothing: its app is flagged, the event stays, the others go on.
     """
+    if not write.events:
+        return
     events = cast(list[LoggedEvent], write.events)
     apps = list_apps()
     states = _read_states()

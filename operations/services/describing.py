@@ -48,7 +48,11 @@ async def describe_runs(client: "Client", runs: Sequence[queries.OpenRun]) -> li
 
     async def describe(run: queries.OpenRun) -> Description:
         async with gate:
-            return await describe_run(client.get_workflow_handle(run.workflow_id, run_id=run.run_id))
+            try:
+                return await describe_run(client.get_workflow_handle(run.workflow_id, run_id=run.run_id))
+            except Exception as error:  # whatever one answer holds, the others' are read
+                log.error("what Temporal says of run %s cannot be read: %s", run.run_id, type(error).__name__)
+                return Description(Found.UNKNOWN)
 
     found = list(await asyncio.gather(*(describe(run) for run in runs)))
     kinds = {description.found for description in found}

@@ -75,7 +75,12 @@ def choose_owners(owners: Sequence[HeldBy]) -> list[HeldBy]:
 
 
 def settle_owner(owner: HeldBy, answer: Answer) -> int:
-    """Settle what was claimed by this exact run and is covered by its start; what changed hands meanwhile is left."""
+    """Settle what was claimed by this exact run and is covered by its start; what changed hands meanwhile is left.
+
+    Where Temporal has forgotten the run, the end that our own log holds of it counts.
+    """
+    if answer.description.found is Found.NOT_FOUND:
+        return _settle_by_log(owner)
     status = answer.description.status
     if answer.description.found is not Found.CLOSED or status is None:
         return 0
@@ -88,6 +93,17 @@ def settle_owner(owner: HeldBy, answer: Answer) -> int:
         )
         own = [row for row in held if origin.covers(row)]
         return settle_rows(own, canceled=status is RunStatus.CANCELED).total
+
+
+def _settle_by_log(owner: HeldBy) -> int:
+    run = queries.find_run_row(owner.run_id)
+    if run is None or run.provisional or run.status in queries.OPEN_STATES:
+        return 0
+    with writer():
+        held = JobStageState.objects.filter(
+            owner_run_id=owner.run_id, owner_workflow_id=owner.workflow_id, state__in=HELD
+        )
+        return settle_rows(list(held), canceled=run.status == RunStatus.CANCELED).total
 
 
 async def ask_about(client: "Client", owners: Sequence[HeldBy]) -> list[Answer]:

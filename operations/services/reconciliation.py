@@ -4,6 +4,7 @@ One exact question a run: its workflow ID and its run ID. A later run that reuse
 never taken for it. Where Temporal cannot be asked, nothing is concluded.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ __all__ = [
     "reconcile_every_run",
     "reconcile_runs",
 ]
+
+log = logging.getLogger(__name__)
 
 MOST_RUNS = 500
 MOST_ASSUMED = 100
@@ -85,7 +88,7 @@ def _reconcile(runs: Sequence[queries.OpenRun]) -> int:
     answers = list(zip(runs, found, strict=True))
     stopped = [(run.workflow_id, run.run_id) for run, description in answers if _is_canceled(description)]
     requesters = find_requesters(stopped)
-    changed = sum(_apply(run, description, requesters.get(run.run_id)) for run, description in answers)
+    changed = sum(_apply_alone(run, description, requesters.get(run.run_id)) for run, description in answers)
     going_on = {run.run_id: description.pending for run, description in answers if description.found is Found.RUNNING}
     record_pending(going_on, observed_at=asked_at)
     return changed
@@ -93,6 +96,15 @@ def _reconcile(runs: Sequence[queries.OpenRun]) -> int:
 
 def _is_canceled(found: Description) -> bool:
     return found.cancel_requested or found.status is RunStatus.CANCELED
+
+
+def _apply_alone(run: queries.OpenRun, found: Description, requester: str | None) -> bool:
+    """One run whose end cannot be written keeps no other from its own; it is asked about again."""
+    try:
+        return _apply(run, found, requester)
+    except Exception as error:
+        log.error("run %s could not be brought up to date: %s", run.run_id, type(error).__name__)
+        return False
 
 
 def _apply(run: queries.OpenRun, found: Description, requester: str | None) -> bool:

@@ -12,6 +12,6 @@ NOTIFY_CHANNEL: Final = "jobctrl_events"
 @before_commit
 def announce_write(write: Write) -> None:
     """On PostgreSQL a notification, delivered at the commit; SQLite's ``data_version`` needs nothing."""
-    if connection.vendor == "postgresql":
+    if write.events and connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"NOTIFY {NOTIFY_CHANNEL}")

@@ -43,6 +43,15 @@ def test_it_counts_every_way_that_a_row_moves(cast: Cast, stages: dict[StageName
     assert read_counters() == count_rows()
 
 
+def test_it_counts_a_row_that_was_made_and_refused_without_an_event(
+    cast: Cast, stages: dict[StageName, ScriptedStage]
+) -> None:
+    refuse(cast.backend, StageName.PDF)
+
+    assert read_counters() == count_rows()
+    assert read_counters()["pdf"] == {"pending": 1}
+
+
 def test_it_forgets_what_was_undone(cast: Cast, stages: dict[StageName, ScriptedStage]) -> None:
     def skip_and_fail(write: Any) -> None:
         with write.savepoint():

@@ -149,9 +149,16 @@ def test_it_asks_about_no_run_that_others_ask_about(scored: Cast, temporal: Temp
     assert (recover_owners(), temporal.asked) == (0, [])
 
 
+@pytest.mark.parametrize("forgotten", [False, True])
 def test_it_comes_back_for_what_the_end_of_its_run_could_not_settle(
-    scored: Cast, stages: Stages, temporal: Temporal, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Check
+    scored: Cast,
+    stages: Stages,
+    temporal: Temporal,
+    monkeypatch: pytest.MonkeyPatch,
+    assert_rebuild_matches: Check,
+    forgotten: bool,
 ) -> None:
+    """Also where Temporal has forgotten the run: our log holds its end."""
     find = stages[SCORE].find_result_version
 
     def raise_always(job_id: UUID) -> int:
@@ -160,7 +167,7 @@ def test_it_comes_back_for_what_the_end_of_its_run_could_not_settle(
     monkeypatch.setattr(stages[SCORE], "find_result_version", raise_always)
     record_outcome(WorkflowOutcome("prep-first", "run-first", "JobPreparationWorkflow", RunStatus.FAILED, "internal"))
     assert get_row(scored.backend, SCORE).state == StageState.RUNNING
-    temporal.answers = {"run-first": answer(scored.backend)}
+    temporal.answers = {} if forgotten else {"run-first": answer(scored.backend)}
     assert recover_owners() == 0
 
     monkeypatch.setattr(stages[SCORE], "find_result_version", find)

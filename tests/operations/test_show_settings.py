@@ -212,7 +212,7 @@ def test_it_says_where_no_model_can_do_the_work_yet(operator: Client) -> None:
     refused = operator.post("/settings/", {"group": "Engines", "provider-cover": "openai"})
 
     assert refused.status_code == 400
-    assert "cover has only builtin so far" in read(refused)
+    assert "Cover has only builtin so far" in read(refused)
     assert get_setting("provider") == {}
 
 
