@@ -29,7 +29,8 @@ def admit_provider(provider: str, *, now: datetime) -> None:
         return
     if now < row.next_probe_at:
         raise ProviderPaused(
-            f"{provider} refuses this account for now. Its key and credit need a look; it is asked again by itself.",
+            f"{provider} refuses this account for now. Its key and credit need a look. "
+            "After a while it is asked again with the next work.",
             until=row.next_probe_at,
         )
     row.probes += 1
@@ -53,11 +54,12 @@ def pause_provider(provider: str, *, reason_code: str, http_status: int | None, 
             append(ProviderPausedEvent(provider=provider, reason_code=reason_code))
 
 
-def resume_provider(provider: str) -> None:
-    """The provider has answered again."""
-    if not ProviderBreaker.objects.filter(provider=provider).exists():
+def resume_provider(provider: str, *, asked_at: datetime) -> None:
+    """The provider has answered what it was asked then. Only a probe is asked after the refusal: answers to what was
+    asked before it say nothing of the account as it is since."""
+    if not ProviderBreaker.objects.filter(provider=provider, opened_at__lte=asked_at).exists():
         return
     with writer():
-        deleted, _ = ProviderBreaker.objects.filter(provider=provider).delete()
+        deleted, _ = ProviderBreaker.objects.filter(provider=provider, opened_at__lte=asked_at).delete()
         if deleted:
             append(ProviderResumed(provider=provider))

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from django.utils import timezone
-
+from operations.database import current_write
 from operations.errors import OperationsError
 from operations.llm.answers import extract_json
-from operations.llm.breaker import pause_provider, resume_provider
 from operations.llm.calls import get_caller
 from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderNotSetUp, ProviderPaused, RequestRefused
-from operations.llm.ledger import Target, close_unknown, note_error, open_attempt
+from operations.llm.ledger import Target, close_unknown, note_answer, note_error, note_refusal, open_attempt
 from operations.llm.providers import build_model, choose_target, is_free, read_base_url, trusted_authorities
 from operations.llm.threads import in_thread
 from operations.settings_store import get_setting
@@ -49,13 +47,15 @@ class Question(Generic[T]):
 
 
 def ask_model(question: Question[T], *, target: Target | None = None) -> T:
-    """Ask the model of the question's lane. At most ``ANSWER_SECONDS`` an attempt; never inside ``writer()``.
+    """Ask the model of the question's lane. At most ``ANSWER_SECONDS`` an attempt.
 
     Raises ``BudgetExceeded``, ``ProviderPaused``, ``ProviderNotSetUp``, ``RequestRefused``, ``ProviderBusy`` or
     ``AnswerUnusable``; whatever an attempt used has been counted by then.
     """
     from operations.llm.transport import Call
 
+    if current_write() is not None:  # the attempt is recorded by another thread, which would wait for this writer()
+        raise RuntimeError("a model is never asked inside writer()")
     chosen = target or choose_target(question.lane)
     call = Call(chosen, read_base_url(chosen.provider), is_free(chosen.provider))
     as_json, streams = get_setting("structured_output") == "json", bool(get_setting("model_streaming"))
@@ -115,15 +115,18 @@ def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
             call.begin_attempt(key)
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
-                    response = await self._answer(messages, model_settings, model_request_parameters)
+                    try:
+                        response = await self._answer(messages, model_settings, model_request_parameters)
+                    finally:
+                        await call.end_stream()
             except BaseException as error:
                 code, status = name_error(error), call.status
                 await in_thread(lambda: close_unknown(key, http_status=status, error_code=code))
                 raise
             finally:
                 call.key = None
-                if call.status is not None and call.status < 400:  # also where what it said cannot be used
-                    await in_thread(lambda: resume_provider(call.target.provider))
+                if call.is_answered:
+                    await in_thread(lambda: note_answer(key, provider=call.target.provider))
             return tidy_response(response)
 
         async def _answer(self, messages: Any, settings: Any, parameters: Any) -> "ModelResponse":
@@ -155,17 +158,23 @@ def name_error(error: BaseException) -> str:
 async def _translate(error: Exception, call: "Call") -> Exception:
     """What an exception of the client means, by the status that the observer saw; the exception itself if nothing."""
     import httpx2
-    from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, ModelHTTPError, ModelQuotaExceededError
+    from pydantic_ai.exceptions import AgentRunError, ModelConnectionError, ModelHTTPError
 
     if isinstance(error, OperationsError):
         return error
     status, provider = call.status, call.target.provider
     if isinstance(error, ModelHTTPError) and (status is None or status < 400):
         status = error.status_code  # told within a stream that had begun well
+    if status is not None and 300 <= status < 400:
+        return RequestRefused(
+            f"The address of {provider} sends requests elsewhere (HTTP {status}), and they do not follow. "
+            f"Set {provider.upper()}_BASE_URL to the address that answers."
+        )
     reason = call.refusal or REFUSED_ACCOUNT.get(status or 0, "")
-    if reason or isinstance(error, ModelQuotaExceededError):
-        now, reason = timezone.now(), reason or "out_of_credit"
-        await in_thread(lambda: pause_provider(provider, reason_code=reason, http_status=status, now=now))
+    if reason:
+        key = call.attempts[-1]
+        if not await in_thread(lambda: note_refusal(key, reason_code=reason, http_status=status)):
+            return ProviderBusy(f"{provider} refused this account, but it has answered a later request.")
         return ProviderPaused(f"{provider} refuses this account: its key or its credit needs a look.")
     if status is not None and (status in BUSY or status >= 500):
         return ProviderBusy(f"{provider} could not answer now (HTTP {status}).", retry_after=call.retry_after)

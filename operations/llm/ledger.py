@@ -5,15 +5,16 @@ from datetime import date, datetime
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from operations.database import read_snapshot, require_write, writer
 from operations.eventlog import append
 from operations.events import LlmUsageObserved
 from operations.llm.authority import check_budget, utc_day
-from operations.llm.breaker import admit_provider
+from operations.llm.breaker import admit_provider, pause_provider, resume_provider
 from operations.llm.calls import Caller
+from operations.llm.errors import AnswerUnusable
 from operations.llm.pricing import Price
 from operations.llm.usage import Usage
 from operations.models import LlmAttempt, LlmSpend
@@ -63,7 +64,8 @@ def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int) ->
     now = timezone.now()
     day = utc_day(now)
     with writer():
-        changed = LlmAttempt.objects.filter(observation_key=key, state=OPEN).update(
+        # Also one that ended as unknown while its answer was being written down; a day = it was counted before.
+        changed = LlmAttempt.objects.filter(observation_key=key, state__in=(OPEN, UNKNOWN), day=None).update(
             state=COUNTED,
             http_status=http_status,
             input_tokens=usage.input_tokens,
@@ -121,6 +123,23 @@ def note_error(key: UUID, *, error_code: str) -> None:
     """What came of a counted answer that could not be used."""
     with writer():
         LlmAttempt.objects.filter(observation_key=key).update(error_code=error_code[:60])
+
+
+def note_answer(key: UUID, *, provider: str) -> None:
+    """The provider has answered this attempt: if that was a probe, it is asked as usual again."""
+    resume_provider(provider, asked_at=LlmAttempt.objects.get(observation_key=key).opened_at)
+
+
+def note_refusal(key: UUID, *, reason_code: str, http_status: int | None) -> bool:
+    """The provider refuses the account, so it is paused. ``False`` where it has answered a later attempt meanwhile."""
+    with writer():
+        attempt = LlmAttempt.objects.get(observation_key=key)
+        later = LlmAttempt.objects.filter(opened_at__gt=attempt.opened_at, provider=attempt.provider)
+        answered = Q(state=COUNTED) | Q(state=UNKNOWN, error_code__in=("", AnswerUnusable.code))
+        if later.filter(answered, http_status__gte=200, http_status__lt=300).exists():
+            return False
+        pause_provider(attempt.provider, reason_code=reason_code, http_status=http_status, now=timezone.now())
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,9 @@ from typing import Any, Final
 from operations.llm.usage import Usage
 
 LONGEST_BODY = 16_000_000
+MOST_TOKENS = 100_000_000  # far above what any model takes; one absurd figure would use up every limit of the day
 #: Which reader of genai-prices knows a provider's answers.
 FLAVORS: Final = {"openai": ("openai", "chat"), "anthropic": ("anthropic", "default"), "google": ("google", "default")}
-#: What providers write where they refuse the account with a status that says something else.
-REFUSALS: Final = {
-    "out_of_credit": (
-        "insufficient_quota", "credit balance", "out of credit", "billing_hard_limit", "insufficient credit",
-        "billing_error", "credits are depleted",
-    ),
-    "authentication": ("api_key_invalid", "api key not valid", "invalid_api_key", "api key expired"),
-}  # fmt: skip
 
 
 def read_usage(provider: str, body: bytes, *, streamed: bool) -> Usage | None:
@@ -47,7 +40,7 @@ def _read(provider: str, answer: dict[str, Any]) -> Usage | None:
 
 def _whole(value: object) -> int:
     number = int(value or 0)  # type: ignore[call-overload]
-    if not 0 <= number < 2**53:
+    if not 0 <= number <= MOST_TOKENS:
         raise ValueError("no such number of tokens")
     return int(number)
 
@@ -83,14 +76,6 @@ def iterate_parts(body: bytes) -> Iterator[dict[str, Any]]:
 
 def _drop_nothing(usage: object) -> dict[str, Any]:
     return {name: value for name, value in usage.items() if value is not None} if isinstance(usage, Mapping) else {}
-
-
-def read_refusal(status: int, body: bytes) -> str:
-    """Why a provider refuses the account, where it says so with a 400, 403 or 429; "" where it does not."""
-    if not 400 <= status < 500:
-        return ""
-    text = body[:4000].decode("utf-8", "replace").casefold()
-    return next((reason for reason, signs in REFUSALS.items() if any(sign in text for sign in signs)), "")
 
 
 def complete_body(provider: str, body: bytes) -> bytes:

@@ -11,7 +11,8 @@ import httpx2
 
 from operations.llm.ledger import Target, close_unknown, count_attempt
 from operations.llm.pricing import estimate_llm_cost_usd
-from operations.llm.reading import LONGEST_BODY, complete_body, read_refusal, read_usage
+from operations.llm.reading import LONGEST_BODY, complete_body, read_usage
+from operations.llm.refusals import Told, read_told
 from operations.llm.threads import in_thread
 
 LONGEST_RETRY_AFTER = timedelta(minutes=5)
@@ -22,7 +23,8 @@ NOT_ADMITTED = "a request left without having been admitted"
 class Call:
     """What the gate and the observer of one call share. ``key`` is the attempt that is out now.
 
-    ``status``, ``refusal`` (why the account is refused, "" = it is not) and ``retry_after`` are of the last attempt.
+    ``status``, ``told`` (what its body says of an error, ``None`` until that was read), ``retry_after`` and ``stream``
+    are of the last attempt.
     """
 
     target: Target
@@ -30,13 +32,30 @@ class Call:
     free: bool = False
     key: UUID | None = None
     status: int | None = None
-    refusal: str = ""
+    told: Told | None = None
+    stream: "_Watched | None" = None
     retry_after: timedelta | None = None
     attempts: list[UUID] = field(default_factory=list)
 
     def begin_attempt(self, key: UUID) -> None:
-        self.key, self.status, self.refusal, self.retry_after = key, None, "", None
+        self.key, self.status, self.told, self.retry_after, self.stream = key, None, None, None, None
         self.attempts.append(key)
+
+    @property
+    def is_answered(self) -> bool:
+        """The provider has answered, whether or not what it said can be used."""
+        is_good = self.status is not None and 200 <= self.status < 300
+        return is_good and self.told is not None and not self.told.is_error
+
+    @property
+    def refusal(self) -> str:
+        """Why the account is refused, "" where it is not."""
+        return "" if self.told is None else self.told.refusal
+
+    async def end_stream(self) -> None:
+        """Read what a stream has told so far; a client that raises in the middle of it may never close it."""
+        if self.stream is not None:
+            await self.stream.tell()
 
 
 class ObservingTransport(httpx2.AsyncBaseTransport):
@@ -55,7 +74,8 @@ class ObservingTransport(httpx2.AsyncBaseTransport):
         call.status = response.status_code
         call.retry_after = read_retry_after(response.headers.get("retry-after", ""), now=datetime.now(UTC))
         if "text/event-stream" in response.headers.get("content-type", ""):
-            response.stream = _Watched(response.stream, lambda body: self._observe(key, body, response, streamed=True))
+            call.stream = _Watched(response.stream, lambda body: self._observe(key, body, response, streamed=True))
+            response.stream = call.stream
             return response
         body = await _read_bounded(response)
         await self._observe(key, body, response, streamed=False)
@@ -65,10 +85,10 @@ class ObservingTransport(httpx2.AsyncBaseTransport):
 
     async def _observe(self, key: UUID, body: bytes, response: httpx2.Response, *, streamed: bool) -> None:
         call = self._call
-        call.refusal = read_refusal(response.status_code, body)
+        call.told = read_told(response.status_code, body, streamed=streamed)
         usage = read_usage(call.target.provider, body, streamed=streamed)
         if usage is None:
-            code = "" if response.status_code < 400 else f"http_{response.status_code}"
+            code = "" if call.is_answered else call.refusal or f"http_{response.status_code}"
             await in_thread(lambda: close_unknown(key, http_status=response.status_code, error_code=code))
             return
         target = call.target
@@ -101,16 +121,16 @@ class _Watched(httpx2.AsyncByteStream):
             if len(self._kept) < LONGEST_BODY:
                 self._kept += part
             yield part
-        await self._tell()
+        await self.tell()
 
-    async def _tell(self) -> None:
+    async def tell(self) -> None:
         observe, self._observe = self._observe, None
         if observe is not None:
             await observe(bytes(self._kept))
 
     async def aclose(self) -> None:
         try:
-            await self._tell()
+            await self.tell()
         finally:
             await self._stream.aclose()
 

@@ -4,13 +4,16 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from time import sleep
 from typing import Any
 
 import pytest
 
+from operations.database import writer
 from operations.errors import OperationsError
-from operations.llm import gateway
+from operations.llm import gateway, transport
 from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderPaused, RequestRefused
+from operations.llm.ledger import count_attempt
 from operations.models import LlmAttempt, ProviderBreaker
 from operations.settings_store import change_settings
 from tests.modelserver import Broken, ModelServer, Raw, Step
@@ -32,6 +35,7 @@ PROVIDERS = tuple(MODELS)
 GOOD = Answer({"score": 7})
 WRONG = Answer({"score": "rather good"})
 ECHO = f"cannot read {PROMPT} {PROFILE}"
+STEERING = "insufficient_quota, your credit balance is too low, API key not valid"
 BUSY, UNUSABLE, PAUSED, REFUSED = ProviderBusy, AnswerUnusable, ProviderPaused, RequestRefused
 
 
@@ -78,6 +82,8 @@ CASES = (
     Case("reset after the request", (Broken(),), ("unknown None",), BUSY),
     Case("reset within the answer", (Broken(share=0.5),), ("unknown 200",), BUSY),
     Case("bad request", (Refused(400, ECHO),), ("unknown 400",), REFUSED),
+    Case("a quoted posting", (Refused(400, f"cannot read: {STEERING}"),), ("unknown 400",), REFUSED),
+    Case("another address", (Raw(b"moved", status=307),), ("unknown 307",), REFUSED),
     Case("no such model", (Refused(404, ECHO),), ("unknown 404",), REFUSED),
     Case("bad key", (Refused(401, ECHO),), ("unknown 401",), PAUSED),
     Case("payment required", (Refused(402, ECHO),), ("unknown 402",), PAUSED),
@@ -178,6 +184,28 @@ def test_it_counts_what_a_stream_told_before_it_broke(provider: str, models: Mod
     assert type(ask(provider)) is BUSY
     assert list_attempts() == ["counted 200" if provider == "anthropic" else "unknown 200"]
     assert_books_agree(models)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_counts_an_answer_that_is_being_written_down_as_its_time_ends(
+    provider: str, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count_late(*args: Any, **kwargs: Any) -> bool:
+        sleep(1.0)
+        return count_attempt(*args, **kwargs)
+
+    monkeypatch.setattr(transport, "count_attempt", count_late)
+    monkeypatch.setattr(gateway, "ANSWER_SECONDS", 0.7)
+    models.script(GOOD)
+    assert type(ask(provider)) is BUSY
+    assert list_attempts() == ["counted 200"]
+    assert_books_agree(models)
+
+
+def test_it_is_never_asked_inside_of_a_write(models: ModelServer) -> None:
+    with pytest.raises(RuntimeError, match="never asked inside writer"), writer():
+        ask("openai")
+    assert models.requests == []
 
 
 @pytest.mark.parametrize(("told", "seconds"), [("7", 7), ("0", 0), ("86400", 300), ("soon", None), ("", None)])

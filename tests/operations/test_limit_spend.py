@@ -171,9 +171,16 @@ def test_it_counts_one_observation_once(freeze: Freeze) -> None:
 def test_it_adds_nothing_for_an_attempt_whose_use_nobody_knows(freeze: Freeze) -> None:
     key = open_attempt(Target("score", "openai", "m"), Caller())
     assert close_unknown(key, http_status=200, error_code="")
-    assert not count_attempt(key, usage=Usage(1, 1), price=Price(Decimal(1), "list"), http_status=200)
     assert not LlmSpend.objects.exists()
     assert compare_day(NOON) == []
+
+
+def test_it_counts_a_use_that_becomes_known_after_the_attempt_was_given_up(freeze: Freeze) -> None:
+    key = open_attempt(Target("score", "openai", "m"), Caller())
+    assert close_unknown(key, http_status=None, error_code="TimeoutError")
+    told = [count_attempt(key, usage=Usage(3, 4), price=Price(Decimal(1), "list"), http_status=200) for _ in range(2)]
+    assert told == [True, False]
+    assert (LlmSpend.objects.get().input_tokens, LlmAttempt.objects.get().state) == (3, "counted")
 
 
 def test_doctor_compares_the_ledger_with_its_attempts(freeze: Freeze) -> None:

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone as clock
 
+from operations.llm import transport
 from operations.llm.breaker import pause_provider, resume_provider, wait_before_probe
 from operations.llm.calls import Caller
 from operations.llm.errors import BudgetExceeded, ProviderBusy, ProviderPaused
-from operations.llm.ledger import Target, open_attempt
+from operations.llm.ledger import Target, count_attempt, note_refusal, open_attempt
 from operations.models import LlmAttempt, ProviderBreaker
 from operations.settings_store import change_settings
-from tests.modelserver import ModelServer
-from tests.modelwires import Answer, Refused
+from tests.modelserver import ModelServer, Raw
+from tests.modelwires import EVENTS, Answer, Refused, write_refusal
 from tests.operations.asking import Verdict, ask, assert_books_agree, list_events, spend
 from tests.operations.databases import PATIENCE, SharedDatabase
 
@@ -100,11 +102,54 @@ def test_one_of_many_workers_probes(shared: SharedDatabase) -> None:
     assert LlmAttempt.objects.count() == 1
 
 
+def test_only_an_answer_to_what_was_asked_since_resumes(
+    one_connection: None, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another call was out when the account was refused; its good answer says nothing of the account since."""
+
+    def count_after_a_refusal(*args: Any, **kwargs: Any) -> bool:
+        pause_provider("openai", reason_code="out_of_credit", http_status=402, now=clock.now())
+        return count_attempt(*args, **kwargs)
+
+    monkeypatch.setattr(transport, "count_attempt", count_after_a_refusal)
+    models.usual = GOOD
+    assert ask("openai") == Verdict(score=7)
+    assert type(ask("openai")) is ProviderPaused
+    assert len(models.requests) == 1
+    assert list_events("ProviderPaused", "ProviderResumed") == [{"provider": "openai", "reasonCode": "out_of_credit"}]
+
+
+def test_a_late_refusal_pauses_no_provider_that_has_answered_since(db: None, freeze: Freeze) -> None:
+    old = open_attempt(TARGET, Caller())
+    freeze(NOW + timedelta(seconds=1))
+    spend(given=1)
+    assert not note_refusal(old, reason_code="authentication", http_status=401)
+    assert not ProviderBreaker.objects.exists()
+    freeze(NOW + timedelta(seconds=2))
+    assert note_refusal(open_attempt(TARGET, Caller()), reason_code="authentication", http_status=401)
+    assert ProviderBreaker.objects.get().provider == "openai"
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])
+def test_a_refusal_told_in_a_stream_keeps_the_provider_paused(
+    provider: str, one_connection: None, models: ModelServer, freeze: Freeze
+) -> None:
+    change_settings({"model_streaming": True}, actor="tester")
+    pause_provider(provider, reason_code="authentication", http_status=401, now=NOW)
+    freeze(NOW + timedelta(minutes=1))
+    told = write_refusal(provider, Refused(401, "no", "API_KEY_INVALID"))
+    event = b"event: error\n" if provider == "anthropic" else b""
+    models.script(Raw(event + b"data: " + told + b"\n\n", EVENTS))
+    assert type(ask(provider)) is ProviderPaused
+    assert len(list_events("ProviderPaused", "ProviderResumed")) == 1
+    assert ProviderBreaker.objects.get().probes == 1
+
+
 def test_it_notices_once_however_many_calls_say_so(db: None) -> None:
     for _ in range(3):
         pause_provider("openai", reason_code="out_of_credit", http_status=402, now=NOW)
     for _ in range(3):
-        resume_provider("openai")
+        resume_provider("openai", asked_at=NOW)
     paused = {"provider": "openai", "reasonCode": "out_of_credit"}
     assert list_events("ProviderPaused", "ProviderResumed") == [paused, {"provider": "openai"}]
 
