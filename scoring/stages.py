@@ -11,10 +11,11 @@ from discovery.queries import find_job_url, get_posting, get_profile
 from operations.database import writer
 from operations.errors import StageCanceled, StageFailure, TransientStageFailure
 from operations.llm.authority import BUILTIN
+from operations.llm.errors import AnswerUnusable
 from operations.settings_store import get_setting
 from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, check_lease, stage
 from scoring import engines
-from scoring.contracts import Scope
+from scoring.contracts import Analysis, Scope
 from scoring.posting_text import posting_text
 from scoring.queries import KeptAnalysis, find_kept_analysis, find_score_value, find_score_version
 from scoring.scoring_rule import AnalysisEmpty, ReportInvalid, check_report, compute_score
@@ -43,7 +44,7 @@ class ScoreStage(Stage):
         reader, (judge_name, judge) = engines.choose_analyzer(), engines.choose_judge()
         found = analyze(claim, request, reader, snapshot_version=posting.snapshot_version, is_cancelled=is_cancelled)
         try:
-            if not any(asked.scope is Scope.RESUME for asked in found.analysis.requirements):
+            if not asks_of_resume(found.analysis):
                 raise AnalysisEmpty
             report = judge(request, found.analysis)
             check_report(
@@ -85,14 +86,20 @@ def analyze(
     if name == BUILTIN:
         return KeptAnalysis(0, read(request))
     kept = find_kept_analysis(claim.job_id, snapshot_version=snapshot_version, engine=name)
-    if kept is not None:
+    if kept is not None and asks_of_resume(kept.analysis):
         return kept
     found = read(request)
+    if not asks_of_resume(found):  # kept, it would be the end of this posting, and a model may read it better again
+        raise AnswerUnusable("The model found nothing in the posting that a resume could show.")
     if is_cancelled():
         raise StageCanceled
     with writer():
         check_lease(claim)
         return KeptAnalysis(save_analysis(claim.job_id, found, snapshot_version=snapshot_version), found)
+
+
+def asks_of_resume(analysis: Analysis) -> bool:
+    return any(asked.scope is Scope.RESUME for asked in analysis.requirements)
 
 
 def settle_score(value: int) -> Settlement:

@@ -12,7 +12,7 @@ from operations.admin.tables import TableAdmin
 from operations.admin.ways import ID, TEXT, Way
 from operations.errors import OperationsError
 from operations.models import LlmAttempt, LlmSpend, ProviderBreaker
-from operations.queries.spend import UNKNOWN_USE
+from operations.queries.spend import NOT_COUNTED
 from operations.services.providers import ask_provider_again
 from operations.views.spend_words import describe_trial
 
@@ -37,7 +37,7 @@ class UseFilter(IndexedFilter):
         return [("unknown", "unknown, or not answered yet")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LlmAttempt]) -> QuerySet[LlmAttempt]:
-        return queryset.filter(UNKNOWN_USE) if self.value() == "unknown" else queryset
+        return queryset.filter(NOT_COUNTED) if self.value() == "unknown" else queryset
 
 
 @admin.register(LlmAttempt)

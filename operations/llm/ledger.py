@@ -20,6 +20,7 @@ from operations.llm.usage import Usage
 from operations.models import LlmAttempt, LlmSpend
 
 OPEN, COUNTED, UNKNOWN = "open", "counted", "unknown"
+USAGE_PARTIAL = "usage_partial"
 MICRO_DOLLARS = 1_000_000
 
 
@@ -59,14 +60,18 @@ def open_attempt(target: Target, caller: Caller) -> UUID:
     return key
 
 
-def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int) -> bool:
-    """Complete an attempt and add it to the day's sums in one transaction; a second observation counts nothing."""
+def count_attempt(key: UUID, *, usage: Usage, price: Price, http_status: int, is_whole: bool = True) -> bool:
+    """Complete an attempt and add it to the day's sums in one transaction; a second observation counts nothing.
+
+    What was not told to its end (not ``is_whole``) is counted as far as it is known, and the attempt stays unknown.
+    """
     now = timezone.now()
     day = utc_day(now)
     with writer():
         # Also one that ended as unknown while its answer was being written down; a day = it was counted before.
         changed = LlmAttempt.objects.filter(observation_key=key, state__in=(OPEN, UNKNOWN), day=None).update(
-            state=COUNTED,
+            state=COUNTED if is_whole else UNKNOWN,
+            error_code=F("error_code") if is_whole else USAGE_PARTIAL,
             http_status=http_status,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,

@@ -21,6 +21,24 @@ def read_usage(provider: str, body: bytes, *, streamed: bool) -> Usage | None:
         return None
 
 
+def tells_whole_use(provider: str, body: bytes) -> bool:
+    """Whether a stream came as far as its last figures. One that broke off before has told a part of them at most."""
+    return any(_ends_use(provider, part) for part in iterate_parts(body))
+
+
+def _ends_use(provider: str, part: dict[str, Any]) -> bool:
+    if provider == "anthropic":
+        usage = part.get("usage")
+        return part.get("type") == "message_delta" and isinstance(usage, Mapping) and "output_tokens" in usage
+    if provider == "google":
+        return "promptFeedback" in part or _is_finished(part.get("candidates"), "finishReason")
+    return _is_finished(part.get("choices"), "finish_reason") or (not part.get("choices") and bool(part.get("usage")))
+
+
+def _is_finished(answers: object, field: str) -> bool:
+    return isinstance(answers, list) and any(isinstance(one, Mapping) and one.get(field) for one in answers)
+
+
 def _read(provider: str, answer: dict[str, Any]) -> Usage | None:
     from genai_prices import data_snapshot
 

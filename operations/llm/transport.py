@@ -11,7 +11,7 @@ import httpx2
 
 from operations.llm.ledger import Target, close_unknown, count_attempt
 from operations.llm.pricing import estimate_llm_cost_usd
-from operations.llm.reading import LONGEST_BODY, complete_body, read_usage
+from operations.llm.reading import LONGEST_BODY, complete_body, read_usage, tells_whole_use
 from operations.llm.refusals import Told, read_told
 from operations.llm.threads import in_thread
 
@@ -95,7 +95,8 @@ class ObservingTransport(httpx2.AsyncBaseTransport):
         price = estimate_llm_cost_usd(
             usage, provider=target.provider, model=target.model, base_url=call.base_url, free=call.free
         )
-        await in_thread(lambda: count_attempt(key, usage=usage, price=price, http_status=response.status_code))
+        whole, status = not streamed or tells_whole_use(target.provider, body), response.status_code
+        await in_thread(lambda: count_attempt(key, usage=usage, price=price, http_status=status, is_whole=whole))
 
     async def aclose(self) -> None:
         await self._wrapped.aclose()

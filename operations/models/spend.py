@@ -32,7 +32,8 @@ class LlmAttempt(TenantModel):
 
     ``state`` is ``open`` until an answer was read, then ``counted`` or ``unknown`` (no usage in it, or no answer). An
     open row whose activity attempt has ended stays "usage unknown". ``day`` is the ledger's day that it counts on, and
-    null for as long as its use is not known.
+    null for as long as its use is not known. An unknown one with a day was counted for the part that a broken stream
+    told.
     """
 
     observation_key = models.UUIDField(primary_key=True)

@@ -6,7 +6,7 @@ that could grow without end stops at a number that its result says.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -23,7 +23,9 @@ CALLS_ESTIMATED_FROM: Final = 1_000
 #: An attempt that is still open after so long gets no answer any more.
 ANSWER_IS_LATE: Final = timedelta(minutes=5)
 #: An attempt has a day once it was counted, and an index is led by it.
-UNKNOWN_USE: Final = Q(day__isnull=True)
+NOT_COUNTED: Final = Q(day__isnull=True)
+#: Also one that was counted for the part of it that a broken stream told.
+UNKNOWN_USE: Final = NOT_COUNTED | Q(state="unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,11 @@ def read_model_shares(since: datetime) -> ModelShares:
 
 def list_unknown_attempts(*, since: datetime, now: datetime, limit: int) -> list[LlmAttempt]:
     """Attempts whose use nobody knows, newest first. One that may yet be answered is not among them."""
-    rows = LlmAttempt.objects.filter(UNKNOWN_USE, opened_at__gte=since)
+    rows = LlmAttempt.objects.filter(opened_at__gte=since).order_by("-opened_at", "-observation_key")
     late = Q(state="unknown") | Q(opened_at__lt=now - ANSWER_IS_LATE)
-    return list(rows.filter(late).order_by("-opened_at", "-observation_key")[:limit])
+    partly = rows.filter(state="unknown", day=now.astimezone(UTC).date())
+    found = [*rows.filter(NOT_COUNTED, late)[:limit], *partly[:limit]]  # each is a range of the index by day
+    return sorted(found, key=lambda row: (row.opened_at, row.observation_key), reverse=True)[:limit]
 
 
 def list_paused_providers() -> list[ProviderBreaker]:

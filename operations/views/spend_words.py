@@ -67,6 +67,8 @@ def describe_lane(use: LaneUse, engine: str) -> Wording:
 
 def describe_unknown(attempt: LlmAttempt) -> str:
     """Why nobody knows what it used."""
+    if attempt.day is not None:
+        return "its answer broke off; what it had told is counted"
     if attempt.http_status is None:
         return "no answer came"
     if attempt.http_status >= 400:

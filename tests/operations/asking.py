@@ -62,11 +62,11 @@ def list_attempts() -> list[str]:
 def assert_books_agree(models: ModelServer) -> None:
     """Requests, attempts, ledger and log say the same, and none of them quotes anything."""
     rows = list(LlmAttempt.objects.all())
-    counted = [row for row in rows if row.state == "counted"]
+    counted = [row for row in rows if row.state == "counted" or row.error_code == "usage_partial"]
     assert len(models.requests) == len(rows)
     assert all((row.workflow_id, row.run_id, row.activity_attempt) == ("prep-asking", RUN, 2) for row in rows)
     assert all(row.closed_at is not None and row.state in ("counted", "unknown") for row in rows)
-    assert all(row.input_tokens is row.cost_usd is row.day is None for row in rows if row.state == "unknown")
+    assert all(row.input_tokens is row.cost_usd is row.day is None for row in rows if row not in counted)
     checks = compare_day(timezone.now())
     assert all(check.is_even for check in checks), checks
     told = sum((row.input_tokens or 0) + (row.output_tokens or 0) for row in counted)

@@ -182,7 +182,9 @@ def test_it_counts_what_a_stream_told_before_it_broke(provider: str, models: Mod
     choose(streamed=True)
     models.script(Broken(share=0.9, answer=Answer({"score": 7, "note": "x" * 2000})))
     assert type(ask(provider)) is BUSY
-    assert list_attempts() == ["counted 200" if provider == "anthropic" else "unknown 200"]
+    row = LlmAttempt.objects.get()
+    told = ("usage_partial", 100) if provider == "anthropic" else (row.error_code, None)
+    assert (row.state, row.http_status, row.error_code, row.input_tokens) == ("unknown", 200, *told)
     assert_books_agree(models)
 
 

@@ -18,8 +18,10 @@ from operations.llm.ledger import Target, close_unknown, compare_day, count_atte
 from operations.llm.pricing import Price
 from operations.llm.usage import Usage
 from operations.models import JobEventRow, LlmAttempt, LlmSpend
+from operations.queries.spend import list_unknown_attempts, read_model_shares
 from operations.settings_store import change_settings
 from operations.spend import read_spend_today
+from operations.views.spend_words import describe_unknown
 from tests.operations.asking import spend
 
 pytestmark = pytest.mark.django_db
@@ -181,6 +183,23 @@ def test_it_counts_a_use_that_becomes_known_after_the_attempt_was_given_up(freez
     told = [count_attempt(key, usage=Usage(3, 4), price=Price(Decimal(1), "list"), http_status=200) for _ in range(2)]
     assert told == [True, False]
     assert (LlmSpend.objects.get().input_tokens, LlmAttempt.objects.get().state) == (3, "counted")
+
+
+def test_it_counts_what_a_broken_stream_told_and_still_lists_it_as_unknown(freeze: Freeze) -> None:
+    spend(given=100)
+    key = open_attempt(Target("score", "openai", "m"), Caller())
+    price = Price(Decimal("0.25"), "list")
+    assert count_attempt(key, usage=Usage(5, 1), price=price, http_status=200, is_whole=False)
+    assert not count_attempt(key, usage=Usage(5, 9), price=price, http_status=200)
+    (listed,) = list_unknown_attempts(since=NOON, now=NOON, limit=5)
+    assert (listed.observation_key, describe_unknown(listed)) == (
+        key,
+        "its answer broke off; what it had told is counted",
+    )
+    assert read_used(NOON.date()).tokens == {"score": 106}
+    uses = {use.model: (use.calls, use.unknown, use.tokens) for use in read_model_shares(NOON).models}
+    assert uses["m"] == (1, 1, 6)
+    assert all(check.is_even for check in compare_day(NOON))
 
 
 def test_doctor_compares_the_ledger_with_its_attempts(freeze: Freeze) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from discovery.contracts import ActiveState, ContentTier, PageContent
 from discovery.models import Job
-from discovery.queries import get_profile
+from discovery.queries import get_posting, get_profile
 from discovery.services.enrichment import save_snapshot
 from discovery.services.profiles import import_profile
 from operations import engines as seam
@@ -21,9 +21,10 @@ from operations.services.stages import reset_stages
 from operations.settings_store import change_settings
 from operations.stage_engine.rows import void_leases
 from scoring import engines
-from scoring.contracts import Fit, FitReport
+from scoring.contracts import Analysis, Fit, FitReport
 from scoring.models import JobScore, PostingAnalysis
 from scoring.queries import find_score_value, get_score
+from scoring.services import save_analysis
 from tests.discovery.cast import BACKEND, get_stage_row, list_events
 from tests.materials.candidate import SAMPLE
 from tests.modelserver import ModelServer
@@ -47,6 +48,7 @@ pytestmark = pytest.mark.usefixtures("one_connection")
 
 Check = Callable[[], None]
 BOTH = ("analysis", "score")
+PLACE = ask_for("Strong knowledge of Django and PostgreSQL") | {"scope": "logistics"}
 VAGUE = Answer(text="I think it is a good match.")
 
 
@@ -223,15 +225,29 @@ def test_it_asks_once_for_a_repair(models: ModelServer) -> None:
     assert "not judged: req-2, req-3, req-4" in complaint
 
 
-def test_a_posting_that_asks_for_nothing_is_a_failure_before_it_is_compared(models: ModelServer) -> None:
+@pytest.mark.parametrize("asked", [[], [PLACE]], ids=["nothing", "a place only"])
+def test_an_analysis_that_asks_nothing_of_a_resume_is_not_kept(asked: list[Any], models: ModelServer) -> None:
     job_id = enrich()
-    models.script(Answer({"requirements": []}))
+    models.script(Answer({"requirements": asked}), analyze(), judge())
 
     report = score(job_id)
 
-    assert (report.state, report.code) == ("failed", "ANALYSIS_EMPTY")
-    assert get_stage_row(job_id, "score").retryable is False
-    assert list_lanes(models) == ["analysis"]
+    assert (report.state, report.code) == ("failed", "LLM_ANSWER_UNUSABLE")
+    assert get_stage_row(job_id, "score").retryable is True
+    assert not PostingAnalysis.objects.exists()
+    assert score(job_id, attempt=2).state == "succeeded"
+    assert list_lanes(models) == ["analysis", "analysis", "score"]
+
+
+def test_it_asks_again_where_an_empty_analysis_was_kept(models: ModelServer) -> None:
+    job_id = enrich()
+    with writer():
+        save_analysis(job_id, Analysis((), engine=ENGINE), snapshot_version=get_posting(job_id).snapshot_version)
+    models.script(analyze(), judge())
+
+    assert score(job_id).state == "succeeded"
+    assert list_lanes(models) == ["analysis", "score"]
+    assert PostingAnalysis.objects.count() == 2
 
 
 def test_a_models_report_that_does_not_hold_may_be_tried_again(
