@@ -15,6 +15,8 @@ from operations.contracts import (
     BatchReport,
     CanceledSelection,
     ErrorCode,
+    RecordedEnd,
+    RunStatus,
     SpendPreflight,
     StageBatchInput,
     StageJobInput,
@@ -25,6 +27,7 @@ from operations.contracts import (
     WorkflowOutcome,
     WorkflowStart,
 )
+from operations.ended_runs import find_recorded_end
 from operations.errors import WorkspaceMismatch
 from operations.llm.authority import check_preflight
 from operations.services import runs
@@ -218,6 +221,10 @@ def select_jobs(stage: str, limit: int) -> list[str]:
 
 @activity.defn(name="cancel_selected_rows", no_thread_cancel_exception=True)
 def cancel_selected_rows(given: CanceledSelection) -> None:
+    """Nothing where the run's end was recorded before its cancellation arrived."""
+    ended = find_recorded_end(given.run_id)
+    if ended is not None and ended.status != RunStatus.CANCELED:
+        return
     owner = Owner(given.workflow_id, given.run_id)
     cancel_rows(owner, StageName(given.stage), [UUID(job_id) for job_id in given.job_ids])
 
@@ -235,8 +242,10 @@ def check_spend_budget(preflight: SpendPreflight) -> None:
 
 
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)
-def record_workflow_outcome(outcome: WorkflowOutcome) -> None:
+def record_workflow_outcome(outcome: WorkflowOutcome) -> RecordedEnd | None:
+    """Answers with the end that counts, which an earlier try of the same workflow task may have recorded."""
     record_workflow_end(outcome)
+    return find_recorded_end(outcome.run_id)
 
 
 ACTIVITIES: list[Callable[..., object]] = [

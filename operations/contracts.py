@@ -257,3 +257,11 @@ class WorkflowOutcome:
     reason_code: str = ""
     next_run_id: str = ""
     result: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class RecordedEnd:
+    """The end that the log has of a run: the first that was recorded, whatever was asked for since."""
+
+    status: str
+    error_code: str = ""

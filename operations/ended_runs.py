@@ -9,9 +9,17 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Min
 
-from operations.contracts import RunStatus
+from operations.contracts import RecordedEnd, RunStatus
 from operations.errors import RunStopped
 from operations.models import JobEventRow
+
+_ENDS = {
+    "WorkflowCompleted": RunStatus.SUCCEEDED,
+    "WorkflowFailed": RunStatus.FAILED,
+    "WorkflowCanceled": RunStatus.CANCELED,
+    "WorkflowTimedOut": RunStatus.TIMED_OUT,
+    "WorkflowTerminated": RunStatus.TERMINATED,
+}
 
 
 class CancelEvidence(StrEnum):
@@ -40,6 +48,11 @@ def make_cancel_key(run_id: str, evidence: str) -> str:
 def has_run_ended(run_id: str) -> bool:
     """Whether the run's authoritative end is recorded; one index lookup."""
     return bool(_find_keys([make_end_key(run_id)]))
+
+
+def find_recorded_end(run_id: str) -> RecordedEnd | None:
+    ended = JobEventRow.objects.filter(tenant_id=settings.TENANT_ID, event_key=make_end_key(run_id)).first()
+    return None if ended is None else RecordedEnd(_ENDS[ended.event_type], ended.payload.get("errorCode") or "")
 
 
 def list_ended_runs(run_ids: Sequence[str]) -> set[str]:

@@ -6,12 +6,20 @@ Imported by workflow code inside the sandbox: standard library, temporalio and c
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError, is_cancelled_exception
 
-from operations.contracts import ErrorCode, ExecutionRef, RunStatus, SpendPreflight, WorkflowOutcome, WorkflowStart
+from operations.contracts import (
+    ErrorCode,
+    ExecutionRef,
+    RecordedEnd,
+    RunStatus,
+    SpendPreflight,
+    WorkflowOutcome,
+    WorkflowStart,
+)
 
 with workflow.unsafe.imports_passed_through():
     from operations import policies
@@ -45,6 +53,9 @@ async def run_enveloped(
     A plain exception becomes a non-retryable ``internal`` failure: left alone it would keep the
     workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
     A run that continues as new writes no end: its successor's start does, and ends it.
+
+    The run ends as the log says, once it says so: where a cancellation arrives during the last write, Temporal refuses
+    the end that follows and has the workflow task done again, now canceled in its body, whose result is lost with it.
     """
     info = workflow.info()
     begin = WorkflowStart(info.workflow_id, info.run_id, info.workflow_type, summary, info.continued_run_id or "")
@@ -58,8 +69,11 @@ async def run_enveloped(
         if not isinstance(error, Exception | asyncio.CancelledError):
             raise  # ContinueAsNewError among them
         if is_cancelled_exception(error):
-            await _record_end(RunStatus.CANCELED, reason_code="cancel_requested")
-            raise
+            earlier = await _record_end(RunStatus.CANCELED, reason_code="cancel_requested")
+            if earlier is None:
+                raise
+            lost: T = _end_as_recorded(earlier)
+            return lost
         failure = as_failure(error)
         await _record_end(RunStatus.FAILED, error_code=failure.type or ErrorCode.INTERNAL)
         raise failure from None
@@ -68,6 +82,13 @@ async def run_enveloped(
         raise ending.failure
     await _record_end(RunStatus.SUCCEEDED, facts=ending.facts)
     return result
+
+
+def _end_as_recorded(earlier: RecordedEnd) -> Any:
+    if earlier.status == RunStatus.FAILED:
+        message = "This run had failed before it was asked to stop."
+        raise ApplicationError(message, type=earlier.error_code, non_retryable=True) from None
+    return None
 
 
 async def _check_budget(stages: tuple[str, ...]) -> bool:
@@ -86,7 +107,8 @@ def as_failure(error: BaseException) -> ApplicationError:
 
 async def _record_end(
     status: RunStatus, *, error_code: str = "", reason_code: str = "", facts: dict[str, str] | None = None
-) -> None:
+) -> RecordedEnd | None:
+    """The run's end that was recorded earlier, if that was another: only a body's success or failure is."""
     info = workflow.info()
     outcome = WorkflowOutcome(
         info.workflow_id,
@@ -98,7 +120,10 @@ async def _record_end(
         result=facts or {},
     )
     # A cancellation that comes now is too late: what is recorded is also what Temporal says.
-    await write_control("record_workflow_outcome", outcome)
+    answer, _ = await _write_through("record_workflow_outcome", outcome)
+    if not isinstance(answer, dict) or answer["status"] not in (RunStatus.SUCCEEDED, RunStatus.FAILED):
+        return None  # among them what older releases recorded, which had no answer
+    return None if answer["status"] == status else RecordedEnd(answer["status"], answer["error_code"])
 
 
 async def write_control(name: str, argument: object) -> bool:
@@ -106,6 +131,11 @@ async def write_control(name: str, argument: object) -> bool:
 
     Left to itself the cancellation would end the run with the write still out, or never made.
     """
+    _, canceled = await _write_through(name, argument)
+    return canceled
+
+
+async def _write_through(name: str, argument: object) -> tuple[object, bool]:
     writing = asyncio.ensure_future(workflow.execute_local_activity(name, argument, **policies.CONTROL))
     canceled = False
     while not writing.done():
@@ -113,8 +143,7 @@ async def write_control(name: str, argument: object) -> bool:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
             canceled = True
-    await writing
-    return canceled
+    return await writing, canceled
 
 
 __all__ = ["CancelledError", "Ending", "as_failure", "read_execution_ref", "run_enveloped", "write_control"]

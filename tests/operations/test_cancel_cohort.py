@@ -8,7 +8,8 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from operations.activities import cancel_selected_rows as cancel_selected_activity
-from operations.contracts import CanceledSelection, RunStatus, StageName, StageState, WorkflowOutcome
+from operations.activities import record_workflow_outcome
+from operations.contracts import CanceledSelection, RecordedEnd, RunStatus, StageName, StageState, WorkflowOutcome
 from operations.database import writer
 from operations.errors import LeaseLost
 from operations.models import JobEventRow, OperationalAttemptMetric
@@ -189,6 +190,16 @@ def test_what_was_put_back_or_promised_after_the_run_ended_is_not_its_any_more(c
 
     assert cancel_selected_rows(FIRST_RUN, COVER, list(cast)) == Settled(canceled=1)
     assert read_states(cast, COVER) == ["pending", "running", "pending", "canceled"]
+
+
+def test_a_run_that_had_ended_before_it_was_asked_to_stop_takes_nothing_along(cast: Cast, stages: Stages) -> None:
+    outcome = WorkflowOutcome(FIRST_RUN.workflow_id, FIRST_RUN.run_id, "JobPipelineWorkflow", RunStatus.FAILED, "boom")
+    later = replace(outcome, status=RunStatus.CANCELED, error_code="")
+    for end in (outcome, later):
+        assert ActivityEnvironment().run(record_workflow_outcome, end) == RecordedEnd("failed", "boom")
+    given = CanceledSelection(FIRST_RUN.workflow_id, FIRST_RUN.run_id, "enrich", (str(cast.backend),))
+    ActivityEnvironment().run(cancel_selected_activity, given)
+    assert get_row(cast.backend, ENRICH).state == StageState.PENDING
 
 
 def start_anew(job_id: UUID) -> None:

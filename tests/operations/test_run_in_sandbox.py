@@ -32,6 +32,12 @@ CALLS = {
     "JobPreparationWorkflow": ["check_spend_budget", "score_job", "tailor_job", "cover_job", "pdf_job"],
     "JobPipelineWorkflow": ["select_jobs", "pdf_job", "pdf_job"],
 }  # fmt: skip
+#: The activity whose failure fails each run.
+LAST_WORK = {
+    "DiscoverWorkflow": "fan_out_preparations",
+    "JobPreparationWorkflow": "pdf_job",
+    "JobPipelineWorkflow": "pdf_job",
+}
 #: What makes each body raise a plain exception.
 BROKEN: dict[str, dict[str, Any]] = {
     "DiscoverWorkflow": {},  # a plan of -1 families at once
@@ -117,6 +123,35 @@ def test_a_run_canceled_before_any_worker_saw_it_has_its_start_and_one_end(serve
                 assert isinstance(await read_failure(handle), CancelledError)
         assert stubs.calls == ["record_workflow_started", "record_workflow_outcome"]
         assert describe_ends(stubs) == [(RunStatus.CANCELED, "")]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["succeeds", "fails"])
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_cancellation_during_the_last_write_leaves_the_end_as_recorded(
+    server: TemporalServer, name: str, fails: bool
+) -> None:
+    """Temporal refuses the end that follows such a request and has the task done again, its body canceled now."""
+
+    async def run() -> None:
+        stubs = Stubs(may_end=asyncio.Event(), fail=LAST_WORK[name] if fails else "")
+        async with connected(server) as client, serving(client, stubs):
+            handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+            await stubs.ending.wait()
+            await handle.cancel()
+            assert stubs.may_end is not None
+            stubs.may_end.set()
+            if fails:
+                failure = await read_failure(handle)
+                assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.CONFIGURATION
+            else:
+                await handle.result()
+            history = await handle.fetch_history()
+        assert describe_ends(stubs)[0] == (
+            (RunStatus.FAILED, ErrorCode.CONFIGURATION) if fails else (RunStatus.SUCCEEDED, "")
+        )
+        await replay(history)
 
     asyncio.run(run())
 

@@ -28,6 +28,7 @@ from operations.contracts import (
     ErrorCode,
     PipelineInput,
     PreparationInput,
+    RecordedEnd,
     RunStatus,
     SpendPreflight,
     StageBatchInput,
@@ -73,6 +74,8 @@ class Stubs:
     ends: list[DiscoveryEnd] = field(default_factory=list)
     selections: list[CanceledSelection] = field(default_factory=list)
     blocked: asyncio.Event = field(default_factory=asyncio.Event)
+    ending: asyncio.Event = field(default_factory=asyncio.Event)  # an end is being written
+    may_end: asyncio.Event | None = None  # what that waits for
 
     async def note(self, name: str) -> None:
         self.calls.append(name)
@@ -99,9 +102,14 @@ class Stubs:
                 raise ApplicationError("used up", type=ErrorCode.BUDGET_EXCEEDED, non_retryable=True)
 
         @activity.defn(name="record_workflow_outcome")
-        async def record_outcome(outcome: WorkflowOutcome) -> None:
+        async def record_outcome(outcome: WorkflowOutcome) -> RecordedEnd:
             self.calls.append("record_workflow_outcome")
             self.outcomes.append(outcome)
+            self.ending.set()
+            if self.may_end is not None:
+                await self.may_end.wait()
+            first = self.outcomes[0]
+            return RecordedEnd(first.status, first.error_code)
 
         @activity.defn(name="record_discovery_end")
         async def record_discovery_end(end: DiscoveryEnd) -> None:
