@@ -106,32 +106,34 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     """Many jobs; each ends with its own typed outcome and none stops its peers.
 
     While an attempt is left, retryable failures are tried again by it; the last one reports them. Whatever
-    earlier attempts ended counts in the report and towards the limit. Once one has to wait nothing more is begun: of
-    the chosen jobs those that need no work still end as they do, and all others are left in line.
+    earlier attempts ended counts in the report and towards the limit. Once one has to wait, or its provider says when
+    to come back, nothing more is begun: of the chosen jobs those that need no work still end as they do, and all others
+    are left in line.
     """
     check_workspace(given.workspace_identity)
     context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
     settle_earlier_attempts(stage, context.owner, _read_job_ids(given))
     reports = _list_ended_before(stage, given)
     again = False
-    waiting: WorkResult | None = None
+    stopped: WorkResult | None = None
     for job_id in _select_jobs(stage, given, done=len(reports)):
         raise_if_stopped()
-        if waiting is not None and given.job_ids is None:  # each was selected since it needs work
-            reports.append(StageReport(str(job_id), stage, StageState.PENDING, waiting.report.code))
+        if stopped is not None and given.job_ids is None:  # each was selected since it needs work
+            reports.append(StageReport(str(job_id), stage, StageState.PENDING, stopped.report.code))
             continue
         result = work_job(job_id, stage, context)
         reports.append(result.report)
         again = again or result.retryable
-        if result.waits:
-            waiting, context = result, replace(context, waits_for=result.report.code)
+        if result.waits or result.retry_after is not None:
+            stopped, context = result, replace(context, waits_for=result.report.code)
     counts = Counter(report.state for report in reports)
-    if waiting is not None:
-        raise make_waiting_error(waiting, dict(counts))
+    if stopped is not None and (stopped.waits or (counts[StageState.PENDING] and not has_attempts_left())):
+        raise make_waiting_error(stopped, dict(counts))
     if again and has_attempts_left():
         raise ApplicationError(
             f"{counts[StageState.FAILED]} jobs failed in {stage} and will be tried again.",
             type=ErrorCode.TRANSIENT_NETWORK,
+            next_retry_delay=None if stopped is None else stopped.retry_after,
         )
     failures = [report for report in reports if report.state in (StageState.FAILED, StageState.EXHAUSTED)]
     return BatchReport(stage, dict(counts), tuple(failures[:FAILURES_IN_REPORT]))
@@ -237,8 +239,22 @@ def record_workflow_started(start: WorkflowStart) -> None:
 @activity.defn(name="check_spend_budget", no_thread_cancel_exception=True)
 def check_spend_budget(preflight: SpendPreflight) -> None:
     """Fails with ``budget_exceeded`` where today's limits leave nothing for the stages that a run is about."""
-    lanes = [lane for name in preflight.stages if (stage := find_stage(name)) is not None for lane in stage.lanes]
-    check_preflight(lanes, now=timezone.now(), each_lane=len(preflight.stages) == 1)
+    lanes = {name: stage.lanes for name in preflight.stages if (stage := find_stage(name)) is not None}
+    first = _find_first_step(preflight)
+    check_preflight(
+        [lane for needed in lanes.values() for lane in needed],
+        now=timezone.now(),
+        begins_with=lanes.get(first, ()),
+    )
+
+
+def _find_first_step(preflight: SpendPreflight) -> str:
+    """Where a run begins to spend: of one job's steps the first that is not done."""
+    if not preflight.job_id:
+        return preflight.stages[0] if len(preflight.stages) == 1 else ""
+    job_id = UUID(preflight.job_id)
+    states = ((name, queries.find_stage_state(job_id, StageName(name))) for name in preflight.stages)
+    return next((name for name, state in states if state != StageState.SUCCEEDED), "")
 
 
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)

@@ -133,9 +133,13 @@ SPENDING_STAGES = (StageName.SCORE, StageName.TAILOR, StageName.COVER)
 
 @dataclass(frozen=True)
 class SpendPreflight:
-    """The stages that a run is about, for the check of the day's limits before its first work."""
+    """The stages that a run is about, in their order, for the check of the day's limits before its first work.
+
+    ``job_id`` where all of them are of one job.
+    """
 
     stages: tuple[str, ...]
+    job_id: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,10 @@ async def run_enveloped(
     *,
     summary: dict[str, str],
     spends_in: tuple[str, ...] = (),
+    job_id: str = "",
 ) -> T:
-    """Run a workflow's body between its two control writes; ``spends_in`` are its stages that may use models.
+    """Run a workflow's body between its two control writes; ``spends_in`` are its stages that may use models, of
+    this one job if any.
 
     A plain exception becomes a non-retryable ``internal`` failure: left alone it would keep the
     workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
@@ -62,7 +64,7 @@ async def run_enveloped(
     try:
         if await write_control("record_workflow_started", begin):
             raise asyncio.CancelledError
-        if spends_in and await _check_budget(spends_in):
+        if spends_in and await _check_budget(SpendPreflight(spends_in, job_id)):
             raise asyncio.CancelledError
         result, ending = await body()
     except BaseException as error:
@@ -91,9 +93,9 @@ def _end_as_recorded(earlier: RecordedEnd) -> Any:
     return None
 
 
-async def _check_budget(stages: tuple[str, ...]) -> bool:
+async def _check_budget(preflight: SpendPreflight) -> bool:
     """The preflight of whatever may use models; runs from before it was there go on without. As ``write_control``."""
-    return workflow.patched(SPEND_PREFLIGHT) and await write_control("check_spend_budget", SpendPreflight(stages))
+    return workflow.patched(SPEND_PREFLIGHT) and await write_control("check_spend_budget", preflight)
 
 
 def as_failure(error: BaseException) -> ApplicationError:

@@ -83,6 +83,12 @@ class JsonLines(logging.Formatter):
         return json.dumps(body, ensure_ascii=False, default=str)
 
 
+def note_places(log: logging.Logger, error: BaseException) -> None:
+    """For whoever looks for a bug: where it was raised, without its text, which may quote a posting or a profile."""
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s", describe_exception((type(error), error, error.__traceback__)))
+
+
 def describe_exception(info: object) -> str:
     """The type of an exception and where it passed, innermost last."""
     if not isinstance(info, tuple) or info[0] is None:

@@ -39,7 +39,10 @@ class JobPreparationWorkflow:
     @workflow.run
     async def run(self, given: PreparationInput) -> PreparationResult:
         summary = {"jobId": given.job_id, "steps": ",".join(given.steps), "kind": given.kind}
-        return await run_enveloped(lambda: self._prepare(given), summary=summary, spends_in=_list_spending(given.steps))
+        spends_in = _list_spending(given.steps)
+        return await run_enveloped(
+            lambda: self._prepare(given), summary=summary, spends_in=spends_in, job_id=given.job_id
+        )
 
     async def _prepare(self, given: PreparationInput) -> tuple[PreparationResult, Ending]:
         completed: list[str] = []

@@ -63,11 +63,11 @@ def check_budget(lane: str, *, now: datetime) -> None:
     _check_lanes([lane], limits, used, now)
 
 
-def check_preflight(lanes: Sequence[str], *, now: datetime, each_lane: bool = True) -> None:
-    """As ``check_budget`` for a run that needs all of these lanes, before its first work; () is never denied.
+def check_preflight(lanes: Sequence[str], *, now: datetime, begins_with: Sequence[str]) -> None:
+    """As ``check_budget`` for a run that may use all of these lanes, before its first work; () is never denied.
 
-    A run over several kinds of work asks for the ceiling alone (not for ``each_lane``): one lane at its limit does not
-    stop the others.
+    The limits of the lanes that it ``begins_with`` are asked for too. A later lane at its limit does not stop what
+    comes before it.
     """
     chosen, ceiling, limits = get_settings("provider", "daily_budget_usd", "lane_token_limits")
     spending = _pick_spending(lanes, chosen)
@@ -75,8 +75,7 @@ def check_preflight(lanes: Sequence[str], *, now: datetime, each_lane: bool = Tr
         return
     used = read_used(utc_day(now))
     _check_ceiling(ceiling, used, now)
-    if each_lane:
-        _check_lanes(spending, limits, used, now)
+    _check_lanes(_pick_spending(begins_with, chosen), limits, used, now)
 
 
 def _check_ceiling(ceiling: float, used: Used, now: datetime) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from django.db import InterfaceError, OperationalError
 
 from operations.database import require_write
+from operations.log_lines import note_places
 
 log = logging.getLogger(__name__)
 
@@ -21,4 +22,5 @@ def call_quietly(hook: Callable[[], None], *, of: str) -> None:
     except OUTAGES:
         raise
     except Exception as error:
-        log.error("what %s records of an ending raised %s", of, type(error).__name__, exc_info=log.isEnabledFor(10))
+        log.error("what %s records of an ending raised %s", of, type(error).__name__)
+        note_places(log, error)

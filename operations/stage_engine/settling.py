@@ -12,6 +12,7 @@ from uuid import UUID
 from operations.contracts import StageName, StageState
 from operations.database import require_write, writer
 from operations.ended_runs import find_stop_time, has_run_ended
+from operations.log_lines import note_places
 from operations.models import JobStageState
 from operations.stage_engine.declaration import Owner, get_stage
 from operations.stage_engine.dependents import settle_dependents
@@ -136,7 +137,8 @@ def settle_rows(rows: Iterable[JobStageState], *, canceled: bool = False, loss: 
             raise
         except Exception as error:
             name = type(error).__name__
-            log.error("settling %s of job %s raised %s", row.stage, row.job_id, name, exc_info=log.isEnabledFor(10))
+            log.error("settling %s of job %s raised %s", row.stage, row.job_id, name)
+            note_places(log, error)
     return settled
 
 

@@ -11,7 +11,7 @@ from operations.contracts import LOST_OWNERSHIP, ExecutionRef, StageName, StageR
 from operations.errors import LeaseLost, OperationsError, StageCanceled
 from operations.llm.calls import Caller, calling_as
 from operations.llm.errors import WorkWaits
-from operations.log_lines import working_on
+from operations.log_lines import note_places, working_on
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
 from operations.stage_engine.hooks import OUTAGES
 from operations.stage_engine.lifecycle import (
@@ -142,9 +142,6 @@ def _report_error(job_id: UUID, stage: StageName, error: Exception) -> WorkResul
 
 def _note_unexpected(job_id: UUID, stage: StageName, error: Exception) -> str:
     """Its text may quote the posting or the profile, so only its type is kept."""
-    log.error("%s of job %s raised %s", stage, job_id, type(error).__name__, exc_info=_is_debugging())
+    log.error("%s of job %s raised %s", stage, job_id, type(error).__name__)
+    note_places(log, error)
     return f"An unexpected {type(error).__name__} in this stage; the worker's log has the job id."
-
-
-def _is_debugging() -> bool:
-    return log.isEnabledFor(logging.DEBUG)

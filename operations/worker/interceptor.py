@@ -15,6 +15,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from operations.contracts import NEVER_RETRIED
 from operations.errors import OperationsError
+from operations.log_lines import note_places
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +112,8 @@ def _translate(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         raise ApplicationError(error.message, type=str(error.code), non_retryable=not retryable) from None
     except Exception as error:
         name = type(error).__name__
-        log.error("activity %s raised %s", activity.info().activity_type, name, exc_info=log.isEnabledFor(10))
+        log.error("activity %s raised %s", activity.info().activity_type, name)
+        note_places(log, error)
         raise ApplicationError(
             f"The activity raised {name}.", type="unexpected_error", non_retryable=_is_hopeless(error)
         ) from None

@@ -9,7 +9,7 @@ from django.utils import timezone as clock
 
 from operations.activities import check_spend_budget
 from operations.checkup import Verdict
-from operations.contracts import ErrorCode, SpendPreflight
+from operations.contracts import ErrorCode, SpendPreflight, StageName, StageState
 from operations.health import check_spend
 from operations.llm.authority import check_budget, check_preflight, next_reset, read_used, utc_day
 from operations.llm.calls import Caller
@@ -23,6 +23,7 @@ from operations.settings_store import change_settings
 from operations.spend import read_spend_today
 from operations.views.spend_words import describe_unknown
 from tests.operations.asking import spend
+from tests.operations.cast import Cast, put_row
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +114,7 @@ def test_it_counts_cached_and_reasoning_tokens_once(freeze: Freeze) -> None:
 def test_it_never_denies_the_built_in_engine(freeze: Freeze) -> None:
     spend(given=1, usd="99")
     limit(daily_budget_usd=1.0)
-    check_preflight(["analysis", "score"], now=NOON)
+    check_preflight(["analysis", "score"], now=NOON, begins_with=["analysis"])
     check_spend_budget(SpendPreflight(("score", "tailor", "cover")))
 
 
@@ -128,6 +129,17 @@ def test_its_preflight_asks_for_the_lanes_of_one_stage_and_for_the_ceiling_of_se
     spend("cover", given=1, usd="0.5")
     with pytest.raises(BudgetExceeded, match="00:00 UTC"):
         check_spend_budget(SpendPreflight(("score", "tailor")))
+
+
+def test_a_preparation_asks_for_the_lanes_of_its_first_step_that_is_not_done(cast: Cast, freeze: Freeze) -> None:
+    limit(provider={"score": "openai"}, lane_token_limits={"score": 100})
+    preparation = SpendPreflight(("score", "tailor"), str(cast.backend))
+    check_spend_budget(preparation)
+    spend("score", given=100)
+    with pytest.raises(BudgetExceeded, match="score lane"):
+        check_spend_budget(preparation)
+    put_row(cast.backend, StageName.SCORE, StageState.SUCCEEDED)
+    check_spend_budget(preparation)
 
 
 @pytest.mark.parametrize("hours", [-5, 5.5, 13])

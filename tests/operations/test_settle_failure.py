@@ -66,12 +66,18 @@ def test_it_fails_with_the_code_and_retryability_of_the_failure(
     assert_rebuild_matches()
 
 
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
 def test_it_writes_no_text_of_an_unexpected_exception_anywhere(
-    cast: Cast, stages: Stages, caplog: pytest.LogCaptureFixture, assert_rebuild_matches: Callable[[], None]
+    level: int,
+    cast: Cast,
+    stages: Stages,
+    caplog: pytest.LogCaptureFixture,
+    assert_rebuild_matches: Callable[[], None],
 ) -> None:
     stages[ENRICH].script = [ValueError(f"invalid line: {CANDIDATE}, 12 Canary Street")]
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(level):
         ended = work_job(cast.backend, ENRICH, CONTEXT)
+    assert ("_run_and_settle" in caplog.text) is (level == logging.DEBUG)
     assert (ended.report.state, ended.report.code, ended.retryable) == ("failed", "INTERNAL_ERROR", True)
     assert "ValueError" in ended.message
     written = [

@@ -145,6 +145,30 @@ def test_chosen_jobs_end_typed_also_behind_the_one_that_waits(cast: Cast, stages
     assert (last.state, last.attempts, last.lease_epoch) == (StageState.PENDING, 0, 0)
 
 
+@pytest.mark.parametrize("chosen", [False, True])
+@pytest.mark.parametrize("attempt", [1, 3])
+def test_a_batch_asks_a_busy_provider_once_and_comes_back_when_it_says(
+    attempt: int, chosen: bool, cast: Cast, stages: Stages, one_connection: None, models: ModelServer
+) -> None:
+    stages[ENRICH].script = [ask_for] * 4
+    models.script(GOOD)
+    models.usual = Refused(429, retry_after="42")
+    job_ids = tuple(str(job_id) for job_id in cast) if chosen else None
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, attempt=attempt, retry_policy=THREE)
+    with pytest.raises(ApplicationError) as failed:
+        environment.run(enrich_jobs, StageBatchInput(PROFILE_VERSION, ensure_workspace().identity, job_ids))
+    rows = [get_row(job_id, ENRICH) for job_id in cast]
+    assert [row.state for row in rows] == ["succeeded", "failed", "pending", "pending"]
+    assert [row.attempts for row in rows] == [1, 1, 0, 0]
+    assert len(models.requests) == 2
+    if attempt == 1:
+        assert (failed.value.non_retryable, failed.value.next_retry_delay) == (False, timedelta(seconds=42))
+    else:
+        assert (failed.value.non_retryable, failed.value.type) == (True, "llm_transient")
+        assert failed.value.details == ({"succeeded": 1, "failed": 1, "pending": 2},)
+
+
 def test_a_repair_that_is_denied_leaves_what_was_used_counted(one_connection: None, models: ModelServer) -> None:
     change_settings({"daily_budget_usd": COST}, actor="tester")
     models.script(Answer({"score": "good"}, tokens=Tokens(1000, 1000)), GOOD)
