@@ -16,7 +16,7 @@ from operations import queries
 from operations.attempts import list_attempts
 from operations.contracts import ExecutionRef, StageName, StageState
 from operations.database import writer
-from operations.ended_runs import find_run_stop, find_stop_time, list_ended_runs
+from operations.ended_runs import find_recorded_end, find_run_stop, find_stop_time, list_ended_runs
 from operations.eventlog import append
 from operations.events import StageStarted
 from operations.llm.authority import check_budget, check_preflight
@@ -150,6 +150,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "a run's end or cancellation": lambda: find_run_stop("run-a", own_ends=["discovery:run-a:ended"]),
     "owners that nobody watches": queries.list_unwatched_owners,
     "since when a run is to stop": lambda: find_stop_time("run-a"),
+    "the recorded end of a run": lambda: find_recorded_end("run-a"),
     "which runs have ended": lambda: list_ended_runs(["run-a", "run-b"]),
     "discoveries in progress": lambda: list(discovery_queries.iter_runs_in_progress()),
     "one run": lambda: queries.find_run("run-a"),
