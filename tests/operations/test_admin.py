@@ -247,7 +247,7 @@ def test_it_releases_a_stage_from_a_run_that_cannot_be_found_once_asked(
     audit = JobEventRow.objects.get(event_type="StageReleased")
     assert (audit.job_id, audit.payload["actor"]) == (cast.sales, "operator")
     again = act(operator, table, "release_stage", row.pk, confirmed="yes")
-    assert read_messages(again) == ["1 job left as before: no run holds it."]
+    assert read_messages(again) == ["1 job left as before: no run holds it. Reload the page to see where it stands."]
     assert_rebuild_matches()
 
 

@@ -90,6 +90,8 @@ def test_doctor_says_what_tracing_needs(settings: Any, monkeypatch: pytest.Monke
     settings.OTEL_EXPORTER_OTLP_ENDPOINT = ""
     assert check_tracing().verdict is Verdict.OK
     assert build_tracing() == []
+    for name in [name for name in sys.modules if name.split(".")[0] == "opentelemetry"]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     settings.OTEL_EXPORTER_OTLP_ENDPOINT = "http://127.0.0.1:4318"
 

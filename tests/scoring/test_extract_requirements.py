@@ -230,12 +230,12 @@ def test_it_keeps_the_weightiest_forty() -> None:
     ids=["words", "one-word", "dots", "commas", "lines", "colons", "brackets", "wishes", "years"],
 )
 def test_it_is_done_with_two_megabytes_in_no_time(description: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
 
     found = extract_requirements(title="Engineer", description=description)
     warnings = find_warnings(title="Engineer", description=description)
 
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
     assert len(found) <= 40
     assert "posting_truncated" in warnings
 

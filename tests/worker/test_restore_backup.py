@@ -14,8 +14,8 @@ from tests.worker.boards import add_boards, build_page, build_postings, serve_bo
 from tests.worker.workspace import ROOT, SAMPLE_PROFILE, Workspace
 
 JOBS = 10
-#: Long enough that a command has started before the last page was read.
-PAGE_SECONDS = 1.5
+#: Long enough that a command has started before the last page was read; afterwards the pages come at once.
+PAGE_SECONDS = 5.0
 
 pytestmark = [pytest.mark.worker, pytest.mark.browser]
 
@@ -40,12 +40,16 @@ def up_running(workspace: Workspace) -> Iterator[None]:
     assert "worker: ended with exit code" not in output
 
 
+def serve_pages(boards: BoardServer, *, hang_seconds: float) -> None:
+    for number in range(1, JOBS + 1):
+        page = build_page(title=f"Backend Engineer {number}")
+        boards.set_route(f"/jobs/{number}", Reply(body=page, content_type="text/html", hang_seconds=hang_seconds))
+
+
 def test_a_run_that_was_backed_up_half_way_ends_after_the_restore(
     workspace: Workspace, boards: BoardServer, tmp_path: Path
 ) -> None:
-    for number in range(1, JOBS + 1):
-        page = build_page(title=f"Backend Engineer {number}")
-        boards.set_route(f"/jobs/{number}", Reply(body=page, content_type="text/html", hang_seconds=PAGE_SECONDS))
+    serve_pages(boards, hang_seconds=PAGE_SECONDS)
     serve_board(boards, "parcels", build_postings(boards, 1, JOBS, content=""))
     add_boards(workspace, boards, "parcels")
     workspace.run("import_profile", str(SAMPLE_PROFILE))
@@ -54,6 +58,7 @@ def test_a_run_that_was_backed_up_half_way_ends_after_the_restore(
         run_id = workspace.start_discovery()
         workspace.wait_until(lambda: workspace.count_events("JobEnriched") >= 1, what="one job is enriched")
         printed = workspace.run("backup", "--to", str(tmp_path / "elsewhere"))
+        serve_pages(boards, hang_seconds=0.1)
         workspace.wait_until(lambda: workspace.count_events("JobEnriched") == JOBS, what="the worker goes on by itself")
         (folder,) = (tmp_path / "elsewhere").glob("2*")
         assert str(folder) in printed
