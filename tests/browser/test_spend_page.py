@@ -17,7 +17,7 @@ from datetime import timedelta
 from django.utils import timezone
 from operations.settings_store import change_settings
 from tests.operations.spending import attempt, pause, spend, use_model
-use_model("score", "tailor", model="a-model-" + "with-a-long-name-" * 6)
+use_model("analysis", "score", model="a-model-" + "with-a-long-name-" * 6)
 change_settings({"lane_token_limits": {"score": 1200}}, actor="the test")
 spend("21.50", cached_input_tokens=300, reasoning_output_tokens=50)
 spend("3.00", day=timezone.now().date() - timedelta(days=2))

@@ -96,14 +96,13 @@ def test_it_adds_up_the_lanes_of_a_step() -> None:
 
 
 def test_forms_that_start_work_say_what_a_job_costs_and_what_is_left(operator: Client, cast: Cast) -> None:
-    use_model("score", "tailor")
+    use_model("score")
     spend("21.10")
     score_jobs("0.01", "0.02", "0.02", "0.03", "0.04")
 
     for path in ("/jobs/", f"/jobs/{cast.backend}/"):
         page = read(operator.get(path))
-        assert "What it may cost: Scoring: $0.01 to $0.04 a job, from 5 recent jobs" in page, path
-        assert "Tailoring: no estimate yet, fewer than 5 jobs. Left today: $3.90 ." in page, path
+        assert "What it may cost: Scoring: $0.01 to $0.04 a job, from 5 recent jobs. Left today: $3.90 ." in page, path
 
 
 def test_the_api_estimates_a_start(script: Client) -> None:

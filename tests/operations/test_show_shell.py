@@ -120,7 +120,7 @@ def test_it_warns_of_a_lane_at_its_limit() -> None:
 
 
 def test_a_paused_provider_is_one_notice_and_one_thing_that_needs_a_person(operator: Client) -> None:
-    use_model("score", "tailor")
+    use_model("analysis", "score")
     pause(reason="authentication", next_probe_at=timezone.now() + timedelta(hours=1))
 
     page = operator.get("/").content.decode()

@@ -39,7 +39,7 @@ def test_it_says_that_the_built_in_engine_costs_nothing(operator: Client) -> Non
 
 
 def test_it_shows_today_by_kind_of_work_against_its_limits(operator: Client) -> None:
-    use_model("score", "tailor")
+    use_model("analysis", "score")
     change_settings({"lane_token_limits": {"score": 1500}}, actor="the test")
     spend("1.84", given=1000, made=200, cached_input_tokens=300, reasoning_output_tokens=50)
 
@@ -49,7 +49,7 @@ def test_it_shows_today_by_kind_of_work_against_its_limits(operator: Client) -> 
     assert "Left today $23.16" in page
     assert "Scoring OpenAI or compatible · gpt-5-mini 1,200 of 1,500 1,000 in (300 of them cached), 200 out" in page
     assert "Near its limit" in page
-    assert "Writing resumes" in page
+    assert "Reading what a posting asks for" in page
     assert "at 00:00 UTC" in page
     assert "not their bill" in page
     assert "Nothing is reserved" in page
@@ -67,7 +67,7 @@ def test_it_says_that_work_waits_once_the_limit_is_reached(operator: Client) -> 
 
 
 def test_it_names_the_lanes_that_are_at_their_limit(operator: Client) -> None:
-    use_model("score", "tailor")
+    use_model("analysis", "score")
     change_settings({"lane_token_limits": {"score": 1200}}, actor="the test")
     spend("0.10")
 
@@ -115,13 +115,13 @@ def test_it_answers_its_body_as_a_fragment(operator: Client) -> None:
 
 
 def test_it_shows_a_paused_provider_with_what_waits_and_when_it_is_asked_again(operator: Client) -> None:
-    use_model("score", "tailor")
+    use_model("analysis", "score")
     pause(next_probe_at=timezone.now() + timedelta(minutes=30))
 
     page = read(operator.get("/spend/"))
 
     assert "OpenAI or compatible refuses this account: the account is out of credit, since" in page
-    assert "What waits: scoring and writing resumes." in page
+    assert "What waits: reading what a posting asks for and scoring." in page
     assert "It is asked again with the next work that needs it, in 30 min or later." in page
     assert "Ask it again now" in page
 

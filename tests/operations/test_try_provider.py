@@ -62,10 +62,10 @@ def test_it_says_afterwards_what_it_used(operator: Client, models: ModelServer) 
 
 
 def test_it_counts_under_the_lane_that_uses_the_model(operator: Client, models: ModelServer) -> None:
-    use_model("cover")
+    use_model("analysis")
     models.script(READY)
 
-    assert "counted under writing cover letters" in read(operator.post("/settings/providers/try/", ASKED, follow=True))
+    assert "counted under reading what a posting asks for" in read(operator.post("/settings/providers/try/", ASKED, follow=True))
 
 
 @pytest.mark.parametrize(
