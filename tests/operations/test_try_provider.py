@@ -65,7 +65,9 @@ def test_it_counts_under_the_lane_that_uses_the_model(operator: Client, models: 
     use_model("analysis")
     models.script(READY)
 
-    assert "counted under reading what a posting asks for" in read(operator.post("/settings/providers/try/", ASKED, follow=True))
+    assert "counted under reading what a posting asks for" in read(
+        operator.post("/settings/providers/try/", ASKED, follow=True)
+    )
 
 
 @pytest.mark.parametrize(
