@@ -12,6 +12,9 @@ django_application = get_asgi_application()
 from operations.access.bodies import LimitBody, refuse_websocket  # noqa: E402 - needs the apps loaded
 from operations.access.static_files import serve_static  # noqa: E402
 from operations.streaming.backpressure import WaitForClient  # noqa: E402
+from operations.streaming.ending import end_tasks_at_exit  # noqa: E402
+
+end_tasks_at_exit()
 
 application = ProtocolTypeRouter(
     {

@@ -1,6 +1,7 @@
 """Whether Temporal answers right now: asked rarely, once for all who want to know."""
 
 import asyncio
+import atexit
 import threading
 import time
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Final
 from django.utils import timezone
 
 from operations.errors import WorkerUnavailable
-from operations.temporal import connect, resolve_address
+from operations.temporal import connect, resolve_address, settle_bridge_at_exit
 
 PROBE_SECONDS: Final = 1.0
 #: Where nobody waits for the answer, a busy machine is given longer before it is called lost.
@@ -50,6 +51,13 @@ class TemporalProbe:
         self._state = TemporalState.UNKNOWN
         self._asked_at = float("-inf")
         self._answered_at: datetime | None = None
+        self._asking: threading.Thread | None = None
+        # A process that ends while the SDK's own threads still ask for it can die of a signal.
+        atexit.register(self._finish)
+
+    def _finish(self) -> None:
+        if self._asking is not None:
+            self._asking.join(PATIENT_SECONDS)
 
     def read(self) -> TemporalState:
         """Waits for the answer, at most ``PROBE_SECONDS``; not for a thread with a running loop."""
@@ -62,7 +70,10 @@ class TemporalProbe:
         if not _has_address():
             return TemporalAnswer(TemporalState.UNKNOWN, has_address=False)
         if self._is_older_than(PROBE_KEPT_SECONDS) and self._lock.acquire(blocking=False):
-            threading.Thread(target=self._ask, args=(PATIENT_SECONDS,), daemon=True).start()
+            settle_bridge_at_exit()
+            asking = threading.Thread(target=self._ask, args=(PATIENT_SECONDS,), daemon=True)
+            self._asking = asking
+            asking.start()
         if self._is_older_than(PROBE_TRUSTED_SECONDS):
             return TemporalAnswer(TemporalState.UNKNOWN)
         is_lost = self._state is TemporalState.UNREACHABLE

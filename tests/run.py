@@ -1,22 +1,18 @@
-"""``make test``: the suite on SQLite, then the database tests on a temporary PostgreSQL beside what visits with a browser.
+"""``make test``: the suite on SQLite, what visits with a browser, then the database tests on a temporary PostgreSQL.
 
 Says at the end what was skipped and why.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO
 
 from tests.postgres import PostgresUnavailable, kept_cluster
 
@@ -53,41 +49,22 @@ def main(arguments: list[str]) -> int:
     reports = [run_suite("SQLite", part="plain", arguments=["-m", "not postgres and not bench", *arguments])]
     missing = ""
     if reports[0].exit_code != INTERRUPTED:
-        # One browser leaves a processor idle most of the time, so the other database is tried beside it.
-        with suite_beside("browser", part="browser", processes=0, arguments=["-m", "not bench", *arguments]) as browser:
-            try:
-                with kept_cluster() as url:
-                    reports.append(
-                        run_suite(
-                            "PostgreSQL",
-                            part="database",
-                            arguments=["-m", "not bench and (not browser or worker)", *arguments],
-                            environment={"DATABASE_URL": url},
-                        )
+        reports.append(run_suite("browser", part="browser", processes=0, arguments=["-m", "not bench", *arguments]))
+    if reports[-1].exit_code != INTERRUPTED:
+        try:
+            with kept_cluster() as url:
+                reports.append(
+                    run_suite(
+                        "PostgreSQL",
+                        part="database",
+                        arguments=["-m", "not bench and (not browser or worker)", *arguments],
+                        environment={"DATABASE_URL": url},
                     )
-            except PostgresUnavailable as error:
-                missing = str(error)
-            reports.insert(1, browser())
+                )
+        except PostgresUnavailable as error:
+            missing = str(error)
     print_summary(reports, missing=missing)
     return 0 if all(report.is_good for report in reports) else 1
-
-
-@contextmanager
-def suite_beside(name: str, *, part: str, processes: int, arguments: list[str]) -> Iterator[Callable[[], Report]]:
-    """A run in the background; what is yielded waits for its end and shows what it printed."""
-    with tempfile.TemporaryFile("w+") as output, ThreadPoolExecutor(1) as pool:
-        running = pool.submit(
-            run_suite, name, part=part, processes=processes, arguments=arguments, output=output, announced=False
-        )
-
-        def wait() -> Report:
-            report = running.result()
-            output.seek(0)
-            print(f"\n=== Tests: {name} ===", flush=True)
-            shutil.copyfileobj(output, sys.stdout)
-            return report
-
-        yield wait
 
 
 def run_suite(
@@ -97,12 +74,9 @@ def run_suite(
     arguments: list[str],
     environment: Mapping[str, str] = NOTHING,
     processes: int | None = None,
-    output: IO[str] | None = None,
-    announced: bool = True,
 ) -> Report:
-    """One pytest in a throw-away workspace; its output is the terminal's, or ``output``'s."""
-    if announced:
-        print(f"\n=== Tests: {name} ===", flush=True)
+    """One pytest in a throw-away workspace; its output is the terminal's."""
+    print(f"\n=== Tests: {name} ===", flush=True)
     number = choose_processes() if processes is None else processes
     with tempfile.TemporaryDirectory(prefix="jobctrl-tests-") as folder:
         results = Path(folder) / "results.xml"
@@ -113,8 +87,6 @@ def run_suite(
             cwd=ROOT,
             env=build_environment(Path(folder) / "home") | {"JOBCTRL_TEST_PART": part} | environment,
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT if output else None,
         )
         while True:
             try:

@@ -98,7 +98,7 @@ def running_web(home: Path, **changes: str) -> Iterator[Web]:
                 env=environment,
             )
         try:
-            wait_until(lambda: is_web_serving(address), what=f"the web process serves; its log: {log}", seconds=30)
+            wait_until(lambda: is_web_serving(address), what=f"the web process serves; its log: {log}", seconds=90)
             yield Web(address, environment, token, process, log)
         finally:
             process.terminate()

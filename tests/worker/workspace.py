@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLE_PROFILE = ROOT / "discovery" / "sample_profile.json"
 HEARTBEAT_SECONDS = "5"
 POLL_SECONDS = 0.02
-START_SECONDS = 40.0
-COMMAND_SECONDS = 120.0
+START_SECONDS = 90.0
+COMMAND_SECONDS = 240.0
 
 T = TypeVar("T")
 
