@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from operations.contracts import LANES
 from operations.errors import OperationsError
 from operations.llm.providers import KEYS_FOLDER, PROVIDERS, has_key, is_set_up, read_base_url
 from operations.models import ProviderBreaker
@@ -62,11 +63,11 @@ def list_providers() -> list[ProviderLine]:
 
 def list_unready_lanes() -> list[str]:
     """Lanes whose model could not be asked: none is named, or its provider is not set up."""
-    models = get_setting("model")
+    models, chosen = get_setting("model"), get_setting("provider")
     return [
         lane
-        for lane, provider in get_setting("provider").items()
-        if provider in PROVIDERS and (not models.get(lane) or not is_set_up(provider))
+        for lane in LANES
+        if (provider := chosen.get(lane)) in PROVIDERS and (not models.get(lane) or not is_set_up(provider))
     ]
 
 

@@ -101,7 +101,7 @@ def draw_day(day: DayUse) -> ChartBar:
 
 
 def describe_paused(row: ProviderBreaker, providers: Mapping[str, str]) -> dict[str, Any]:
-    lanes = [lane for lane, name in providers.items() if name == row.provider]
+    lanes = [lane for lane in LANES if providers.get(lane) == row.provider]
     return {
         "row": row,
         "name": name_provider(row.provider),
