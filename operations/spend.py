@@ -9,7 +9,7 @@ from typing import Final
 from operations.contracts import LANES
 from operations.models import LlmSpend
 from operations.queries.spend import list_lane_rows
-from operations.settings_store import get_setting
+from operations.settings_store import get_settings
 
 NEARLY: Final = Decimal("0.8")
 
@@ -89,15 +89,15 @@ class SpendToday:
 
 
 def read_spend_today(now: datetime) -> SpendToday:
-    """One index range of the day's rows and three settings."""
+    """Two reads: the day's rows by their index, and the settings. Every page makes them."""
     day = now.astimezone(UTC).date()
     rows = {row.lane: row for row in list_lane_rows(day)}
-    limits = get_setting("lane_token_limits")
-    uses_models = any(provider != "builtin" for provider in get_setting("provider").values())
+    ceiling, limits, chosen = get_settings("daily_budget_usd", "lane_token_limits", "provider")
+    uses_models = any(provider != "builtin" for provider in chosen.values())
     return SpendToday(
         day,
         sum((row.cost_usd for row in rows.values()), Decimal(0)),
-        Decimal(str(get_setting("daily_budget_usd"))),
+        Decimal(str(ceiling)),
         uses_models,
         [_read_lane(lane, rows.get(lane), limits.get(lane, 0)) for lane in LANES if lane in rows or limits.get(lane)],
     )

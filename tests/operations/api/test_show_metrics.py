@@ -123,7 +123,7 @@ def test_a_scrape_is_cheap_and_holds_no_ids(
     cast: Cast, django_assert_max_num_queries: DjangoAssertNumQueries, settings: Any
 ) -> None:
     note_worker()
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(8):
         text = render_metrics().decode()
 
     assert not any(str(job_id) in text for job_id in cast)
