@@ -1,12 +1,13 @@
 """Today's spend against its limits: sums over the ledger's lanes of one UTC day."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
 from operations.contracts import LANES
+from operations.llm.authority import next_reset
 from operations.models import LlmSpend
 from operations.queries.spend import list_lane_rows
 from operations.settings_store import get_settings
@@ -63,7 +64,7 @@ class SpendToday:
 
     @property
     def resets_at(self) -> datetime:
-        return datetime.combine(self.day + timedelta(days=1), time.min, tzinfo=UTC)
+        return next_reset(self.began_at)
 
     @property
     def began_at(self) -> datetime:
