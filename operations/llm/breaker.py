@@ -30,7 +30,7 @@ def admit_provider(provider: str, *, now: datetime) -> None:
     if now < row.next_probe_at:
         raise ProviderPaused(
             f"{provider} refuses this account for now. Its key and credit need a look. "
-            "After a while it is asked again with the next work.",
+            "After a while it is asked again.",
             until=row.next_probe_at,
         )
     row.probes += 1

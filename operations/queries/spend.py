@@ -14,7 +14,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
-from operations.models import LlmAttempt, LlmSpend, ProviderBreaker
+from operations.contracts import ExecutionRef, WorkPlan
+from operations.models import DiscoveryExecutionJob, LlmAttempt, LlmSpend, ProviderBreaker
 
 #: So many attempts of a day, a run or a job are added up at most.
 CALLS_COUNTED: Final = 5_000
@@ -127,6 +128,20 @@ def list_paused_providers() -> list[ProviderBreaker]:
 def find_run_cost(run_id: str) -> CallCost | None:
     """Of the run's own calls, at most 5,000; ``None`` where it made none."""
     return _read_cost(LlmAttempt.objects.filter(run_id=run_id).order_by("-opened_at")) if run_id else None
+
+
+def find_preparations_cost(ref: ExecutionRef, *, since: datetime) -> CallCost | None:
+    """Of the preparations that an execution has planned, at most 5,000 calls since then; ``None`` where there was none.
+
+    A preparation that a later execution repeats is the same workflow, and counts for both.
+    """
+    planned = DiscoveryExecutionJob.objects.filter(run_id=ref.run_id, plan_state=WorkPlan.PLANNED)
+    calls = LlmAttempt.objects.filter(
+        job_id__in=planned.values("job_id"),
+        workflow_id__in=planned.values("preparation_workflow_id"),
+        opened_at__gte=since,
+    )
+    return _read_cost(calls.order_by("-opened_at"))
 
 
 def map_stage_costs(job_id: UUID) -> dict[str, CallCost]:

@@ -1,11 +1,14 @@
 """Asking a model provider something small, to see whether it works. Each such question is a paid one."""
 
+import logging
+import threading
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
 from uuid import uuid4
 
+from django.db import connection
 from django.utils import timezone
 from pydantic import BaseModel
 
@@ -20,6 +23,8 @@ from operations.llm.providers import make_target
 from operations.models import LlmAttempt, ProviderBreaker
 from operations.services.operating import PROVIDER_ASKED_AGAIN
 from operations.settings_store import get_setting
+
+log = logging.getLogger(__name__)
 
 DEFAULT_LANE: Final = "score"
 TESTER: Final = "test-provider"
@@ -111,6 +116,47 @@ def ask_provider_again(provider: str, *, actor: str) -> Trial | None:
         if not ProviderBreaker.objects.filter(provider=provider).update(next_probe_at=now):
             raise NotPaused
         append_marker(PROVIDER_ASKED_AGAIN, job_id=None, body={"provider": provider, "actor": actor})
+    return _try_own_model(provider)
+
+
+def _try_own_model(provider: str) -> Trial | None:
+    """``try_provider`` with the model of a lane of its; ``None`` where no lane names one."""
     models = get_setting("model")
     lanes = [lane for lane, name in get_setting("provider").items() if name == provider != BUILTIN and models.get(lane)]
     return try_provider(provider=provider, model=models[lanes[0]], lane=lanes[0]) if lanes else None
+
+
+def ask_due_providers() -> int:
+    """Ask each paused provider whose time has come: one that nobody gives work to would stay paused for ever.
+
+    Of several workers the breaker lets one through. Returns how many have resumed; takes as long as they do.
+    """
+    due = list(ProviderBreaker.objects.filter(next_probe_at__lte=timezone.now()).values_list("provider", flat=True))
+    resumed = 0
+    for provider in due:
+        try:
+            _try_own_model(provider)
+        except Exception as error:
+            log.error("asking %s again raised %s", provider, type(error).__name__)
+        resumed += not ProviderBreaker.objects.filter(provider=provider).exists()
+    return resumed
+
+
+_asking = threading.Lock()
+
+
+def start_asking_due_providers() -> int:
+    """``ask_due_providers`` in a thread of its own, one at a time: the heartbeat waits for no provider."""
+
+    def ask() -> None:
+        try:
+            ask_due_providers()
+        finally:
+            connection.close()
+            _asking.release()
+
+    is_due = ProviderBreaker.objects.filter(next_probe_at__lte=timezone.now()).exists()
+    if not is_due or not _asking.acquire(blocking=False):
+        return 0
+    threading.Thread(target=ask, name="provider-probe", daemon=True).start()
+    return 1

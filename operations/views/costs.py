@@ -1,14 +1,21 @@
 """Costs beside runs, jobs and their steps; "" where no model was asked, since then there is nothing to say."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
-from operations.queries.spend import CallCost, add_costs, find_run_cost
+from operations.contracts import ExecutionRef
+from operations.queries.spend import CallCost, add_costs, find_preparations_cost, find_run_cost
 from operations.wording.costs import describe_cost, describe_short_cost
 
 
 def describe_run_cost(run_id: str) -> str:
-    """Of the models that the run itself asked; the runs that it started have costs of their own."""
+    """Of the models that the run itself asked."""
     return _describe(find_run_cost(run_id))
+
+
+def describe_preparations_cost(ref: ExecutionRef, *, since: datetime | None) -> str:
+    """Of the runs that prepare what a discovery found."""
+    return _describe(find_preparations_cost(ref, since=since)) if since else ""
 
 
 def describe_job_cost(costs: Mapping[str, CallCost]) -> str:

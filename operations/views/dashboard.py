@@ -26,6 +26,7 @@ from operations.stage_engine.counters import read_counters
 from operations.starters import StartOrder, start_stage
 from operations.views.acting import KEY_LIMIT, describe_started
 from operations.views.counting import count_up_to
+from operations.views.estimates import build_estimate
 from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
 from operations.views.today import read_today
@@ -72,6 +73,7 @@ def build_dashboard() -> dict[str, Any]:
         "open_count": len(open_runs),
         "discovering": next((run for run in open_runs if run.workflow_type == "DiscoverWorkflow"), None),
         "flagged": list_flagged_apps(),
+        "estimate": build_estimate(),
     }
 
 

@@ -19,7 +19,7 @@ from operations.run_panels import explain_failures, read_run_panels
 from operations.services.cancellation import cancel_run
 from operations.temporal_probe import temporal_probe
 from operations.views.confirming import ask_first
-from operations.views.costs import describe_run_cost
+from operations.views.costs import describe_preparations_cost, describe_run_cost
 from operations.views.funnel import build_funnel, count_lost
 from operations.views.runs import measure
 from operations.wording import describe_event, describe_facts, describe_run, describe_steps
@@ -65,6 +65,7 @@ def build_run(run: WorkflowRunProjection) -> dict[str, Any]:
         "is_open": is_open,
         "took": measure(run),
         "cost": describe_run_cost(run.run_id),
+        "preparations_cost": describe_preparations_cost(ref, since=run.first_seen_at) if plans else "",
         "pending": [
             describe_pending(row, is_checked=is_checked)
             for row in (queries.list_pending([run.run_id]) if is_open else [])

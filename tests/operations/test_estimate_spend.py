@@ -1,6 +1,7 @@
 """What a start may cost, told before it; and what was spent, beside the run, the job and its steps."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 from typing import Any
@@ -10,10 +11,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from operations import first_steps
 from operations.access.accounts import ensure_operator
 from operations.access.tokens import create_token
-from operations.contracts import StageName, StageState
+from operations.contracts import Cohort, ExecutionRef, StageName, StageState
+from operations.database import writer
 from operations.models import StageCounter, WorkflowRunProjection
+from operations.services.executions import link_jobs, plan_job
 from operations.spend_estimates import Estimate, list_estimates
 from tests.operations.cast import Cast
 from tests.operations.spending import attempt, spend, use_model
@@ -95,12 +99,15 @@ def test_it_adds_up_the_lanes_of_a_step() -> None:
     assert (estimate().sample_size, estimate().low_usd) == (5, Decimal("0.03"))
 
 
-def test_forms_that_start_work_say_what_a_job_costs_and_what_is_left(operator: Client, cast: Cast) -> None:
+def test_forms_that_start_work_say_what_a_job_costs_and_what_is_left(
+    operator: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_steps, "_steps", [])  # as after the first run
     use_model("score")
     spend("21.10")
     score_jobs("0.01", "0.02", "0.02", "0.03", "0.04")
 
-    for path in ("/jobs/", f"/jobs/{cast.backend}/"):
+    for path in ("/", "/jobs/", f"/jobs/{cast.backend}/"):
         page = read(operator.get(path))
         assert "What it may cost: Scoring: $0.01 to $0.04 a job, from 5 recent jobs. Left today: $3.90 ." in page, path
 
@@ -154,6 +161,29 @@ def test_a_run_says_what_its_calls_cost(operator: Client) -> None:
     attempt("5.00", run_id="run-b")
 
     assert "$0.12 for 2 calls of a model" in read(operator.get(path))
+
+
+def test_a_discovery_says_what_its_own_calls_and_its_preparations_cost(operator: Client, cast: Cast) -> None:
+    run = WorkflowRunProjection.objects.create(
+        run_id="run-d", workflow_id="discover-local", workflow_type="DiscoverWorkflow", status="succeeded",
+        first_seen_at=timezone.now() - timedelta(hours=1),
+    )  # fmt: skip
+    ref = ExecutionRef("local", run.workflow_id, run.run_id)
+    planned = {cast.backend: "prep-a", cast.sales: "prep-b"}
+    with writer():
+        link_jobs(ref, planned, cohort=Cohort.OBSERVED_THIS_RUN)
+        for job_id, workflow_id in planned.items():
+            plan_job(ref, job_id, steps=["score"], preparation_workflow_id=workflow_id)
+    attempt("0.05", run_id="run-d")
+    attempt("0.10", run_id="run-a", workflow_id="prep-a", job_id=cast.backend)
+    attempt("", run_id="run-b", workflow_id="prep-b", job_id=cast.sales)
+    attempt("7.00", run_id="run-c", workflow_id="run-c", job_id=cast.sales)
+    attempt("9.00", run_id="run-0", workflow_id="prep-a", job_id=cast.backend, at=timezone.now() - timedelta(hours=2))
+
+    page = read(operator.get("/runs/run-d/"))
+
+    assert "$0.05 for 1 call of a model" in page
+    assert "preparing its jobs: at least $0.10 for 2 calls of a model, of which 1 did not say what they used" in page
 
 
 def test_a_run_that_asked_no_model_says_nothing_of_cost(operator: Client) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone as clock
+from pytest_django import Settings
 
 from operations.llm import transport
 from operations.llm.breaker import pause_provider, resume_provider, wait_before_probe
@@ -13,11 +14,13 @@ from operations.llm.calls import Caller
 from operations.llm.errors import BudgetExceeded, ProviderBusy, ProviderPaused
 from operations.llm.ledger import Target, count_attempt, note_refusal, open_attempt
 from operations.models import LlmAttempt, ProviderBreaker
+from operations.services.providers import ask_due_providers
 from operations.settings_store import change_settings
 from tests.modelserver import ModelServer, Raw
 from tests.modelwires import EVENTS, Answer, Refused, write_refusal
 from tests.operations.asking import Verdict, ask, assert_books_agree, list_events, spend
 from tests.operations.databases import PATIENCE, SharedDatabase
+from tests.operations.spending import pause, use_model
 
 NOW = datetime(2026, 7, 3, 12, tzinfo=UTC)
 GOOD = Answer({"score": 7})
@@ -160,4 +163,48 @@ def test_a_probe_is_not_used_up_where_the_budget_denies_it(db: None, freeze: Fre
     pause_provider("openai", reason_code="authentication", http_status=401, now=NOW - timedelta(minutes=5))
     with pytest.raises(BudgetExceeded):
         open_attempt(TARGET, Caller())
+    assert ProviderBreaker.objects.get().probes == 0
+
+
+# --- nobody gives it work: the worker asks by itself ---------------------------------------------
+
+
+def test_a_worker_asks_a_paused_provider_when_its_time_has_come(one_connection: None, models: ModelServer) -> None:
+    use_model("score")
+    pause(next_probe_at=clock.now() + timedelta(minutes=1))
+    assert ask_due_providers() == 0
+    assert models.requests == []
+
+    ProviderBreaker.objects.update(next_probe_at=clock.now())
+    models.script(Answer({"ready": True}))
+    assert ask_due_providers() == 1
+    assert not ProviderBreaker.objects.exists()
+    assert list_events("ProviderResumed") == [{"provider": "openai"}]
+    assert ask_due_providers() == 0
+    assert len(models.requests) == LlmAttempt.objects.filter(state="counted").count() == 1
+
+
+def test_a_worker_that_is_refused_again_waits_longer(one_connection: None, models: ModelServer) -> None:
+    use_model("score")
+    pause(next_probe_at=clock.now())
+    models.usual = Refused(402)
+    assert [ask_due_providers(), ask_due_providers()] == [0, 0]
+    assert len(models.requests) == 1
+    breaker = ProviderBreaker.objects.get()
+    assert breaker.probes == 1 and breaker.next_probe_at > clock.now() + timedelta(minutes=1)
+
+
+def test_a_worker_asks_nothing_that_cannot_be_asked(
+    one_connection: None, models: ModelServer, settings: Settings
+) -> None:
+    spend(given=1, usd="1")
+    pause("anthropic", next_probe_at=clock.now())
+    assert ask_due_providers() == 0, "no lane uses it"
+    use_model("score", provider="anthropic", model="claude-sonnet-4-5")
+    settings.ANTHROPIC_API_KEY = ""
+    assert ask_due_providers() == 0, "its key is gone"
+    settings.ANTHROPIC_API_KEY = "sk-of-a-test"
+    change_settings({"daily_budget_usd": 1.0}, actor="tester")
+    assert ask_due_providers() == 0, "the day's money is used up"
+    assert models.requests == []
     assert ProviderBreaker.objects.get().probes == 0

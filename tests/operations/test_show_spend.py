@@ -122,7 +122,7 @@ def test_it_shows_a_paused_provider_with_what_waits_and_when_it_is_asked_again(o
 
     assert "OpenAI or compatible refuses this account: the account is out of credit, since" in page
     assert "What waits: reading what a posting asks for and scoring." in page
-    assert "It is asked again with the next work that needs it, in 30 min or later." in page
+    assert "A worker asks it again, with the next work or a question of a few tokens, in 30 min ." in page
     assert "Ask it again now" in page
 
 

@@ -36,6 +36,8 @@ def models(workspace: Workspace) -> Iterator[ModelServer]:
 
 
 def answer(asked: Asked) -> Answer:
+    if "Are you ready?" in str(asked.body):
+        return Answer({"ready": True})
     if read_lane(asked) == "analysis":
         return Answer({"requirements": list(REQUIREMENTS)})
     return judge_all(asked, Fit.DIRECT, tokens=DEAR)
@@ -67,6 +69,12 @@ def test_it_scores_by_a_model_until_the_ceiling_and_goes_on_above_it(
     assert workspace.count_stages("score") == {"succeeded": 2}
     assert {row[0] for row in workspace.query("SELECT engine FROM job_scores")} == {f"openai:{MODEL}"}
     assert workspace.count("llm_attempts", "state = 'counted' AND stage = 'score'") == len(models.requests)
+
+    pause_provider(workspace)
+    workspace.wait_until(
+        lambda: workspace.count_events("ProviderResumed") == 1, what="the worker has asked the provider by itself"
+    )
+    assert not workspace.count("provider_breakers")
     assert workspace.stop_worker() == 0
     assert_quotes_nothing(workspace, models)
 
@@ -88,6 +96,14 @@ def choose(workspace: Workspace, **more: Any) -> None:
     chosen = {"provider": dict.fromkeys(lanes, "openai"), "model": dict.fromkeys(lanes, MODEL), **more}
     workspace.run_python(
         f"from operations.settings_store import change_settings\nchange_settings({chosen!r}, actor='tester')"
+    )
+
+
+def pause_provider(workspace: Workspace) -> None:
+    workspace.run_python(
+        "from datetime import timedelta\nfrom django.utils import timezone\n"
+        "from operations.llm.breaker import pause_provider\n"
+        "pause_provider('openai', reason_code='out_of_credit', http_status=402, now=timezone.now() - timedelta(minutes=2))"
     )
 
 
