@@ -47,6 +47,7 @@ class LaneField:
     name: str
     value: str
     model: "LaneField | None" = None
+    is_open: bool = True  # false: only the first choice can do this work
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class SettingField:
     def chosen(self) -> int:
         """How many lanes differ from the default."""
         empty = self.options[0].value if self.options else ""
-        return sum(lane.value != empty for lane in self.lanes)
+        return sum(lane.value != empty for lane in self.lanes if lane.is_open)
 
     @property
     def low(self) -> str:
@@ -165,11 +166,12 @@ def build_lanes(setting: Setting, value: Any, typed: Mapping[str, str] | None) -
     if not isinstance(check, PER_LANE):
         return []
     empty = check.choices[0] if isinstance(check, ChoicePerLane) else ""
+    open_lanes = check.open_lanes if isinstance(check, ChoicePerLane) else check.lanes
     fields = []
     for lane in check.lanes:
         name = f"{setting.key}-{lane}"
         given = str(value.get(lane) or empty) if typed is None else typed.get(name, "")
-        fields.append(LaneField(lane, name_lane(lane), name, given))
+        fields.append(LaneField(lane, name_lane(lane), name, given, is_open=lane in open_lanes))
     return fields
 
 

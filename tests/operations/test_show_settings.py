@@ -199,7 +199,9 @@ def test_it_stores_nothing_where_nothing_was_changed(operator: Client) -> None:
 
 def test_it_chooses_an_engine_for_each_lane(operator: Client) -> None:
     page = operator.get("/settings/")
-    assert "Writing cover letters" in read(page) and 'name="provider-cover"' in page.content.decode()
+    assert 'name="provider-analysis"' in page.content.decode()
+    assert "Writing cover letters The built-in engine; no other works here yet." in read(page)
+    assert 'name="provider-cover"' not in page.content.decode()
 
     refused = operator.post("/settings/", {"group": "Engines", "provider-cover": "oracle"})
 
