@@ -186,7 +186,7 @@ class Outage:
 
     def ask_temporal(self, run_id: str) -> str:
         run = self.read_run(run_id)
-        return self.workspace.call_temporal(partial(read_temporals, runs=[(run["workflowId"], run_id)]))[run_id]
+        return self.workspace.call_temporal(partial(read_temporals, runs=[(run["workflowId"], run_id)]))[run_id].status
 
     def wait_for(self, claim: Callable[[], bool], *, what: str, seconds: float = NOTICE_SECONDS) -> None:
         deadline = time.monotonic() + seconds

@@ -223,8 +223,8 @@ def test_it_drops_a_slow_client_with_a_reset_and_lets_it_catch_up_by_id(site: Si
 def test_it_lets_go_of_a_client_that_never_reads(site: Site) -> None:
     before = settle(site)
     site.connect(is_reading=False)
+    wait_until(lambda: site.web.probe()["tasks"] > before["tasks"], what="its stream has begun", seconds=20)
     site.writer.append(300, size=40)
-    assert site.web.probe()["tasks"] > before["tasks"]
     wait_until(lambda: site.web.probe()["tasks"] <= before["tasks"], what="its stream has ended", seconds=20)
 
 

@@ -31,7 +31,12 @@ def up_running(workspace: Workspace) -> Iterator[None]:
     ) as up:
         assert up.stdout is not None
         try:
-            lines = list(iter(up.stdout.readline, "Everything is running. Ctrl-C stops it.\n"))
+            lines = []
+            for line in up.stdout:
+                lines.append(line)
+                if line.startswith("Everything is running."):
+                    break
+            assert lines and lines[-1].startswith("Everything is running."), lines
             assert any(line.startswith("worker: running") for line in lines), lines
             yield
         finally:

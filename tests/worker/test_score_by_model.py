@@ -74,7 +74,7 @@ def test_it_scores_by_a_model_until_the_ceiling_and_goes_on_above_it(
     workspace.wait_until(
         lambda: workspace.count_events("ProviderResumed") == 1, what="the worker has asked the provider by itself"
     )
-    assert not workspace.count("provider_breakers")
+    assert not workspace.count("llm_provider_breakers")
     assert workspace.stop_worker() == 0
     assert_quotes_nothing(workspace, models)
 

@@ -64,6 +64,7 @@ class Workspace:
             "TEMPORAL_NAMESPACE": self.namespace or "default",
             "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS": HEARTBEAT_SECONDS,
             "JOBCTRL_TEMPORAL_PORT": "0",
+            "JOBCTRL_WEB_ADDRESS": "127.0.0.1:0",
             "SECRET_KEY": "of-a-test",
             "DATABASE_URL": self.database_url or f"sqlite:///{self.home / 'jobctrl.db'}",
             "PYTHONUNBUFFERED": "1",
@@ -108,6 +109,35 @@ class Workspace:
         self.worker.kill()
         self.worker.wait()
         return self.worker.pid
+
+    def freeze_worker_while(self, claim: Callable[[], bool], *, what: str, seconds: float = 120.0) -> None:
+        """Stop the worker at a moment at which the claim holds and it is not writing; SIGCONT lets it go on.
+
+        It is let go on for a few milliseconds at a time: whoever only looks and then stops it comes too late.
+        """
+        assert self.worker is not None
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.worker.send_signal(signal.SIGSTOP)
+            if claim() and self.is_writable():
+                return
+            self.worker.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+        raise AssertionError(f"not within {seconds:g} s: {what}\n{self.describe()}")
+
+    def is_writable(self) -> bool:
+        """Whether nobody holds SQLite's write lock; PostgreSQL has none."""
+        if self.database_url:
+            return True
+        connection = sqlite3.connect(self.home / "jobctrl.db", timeout=0, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            connection.close()
+        return True
 
     def stop_worker(self, *, seconds: float = 25.0) -> int:
         """SIGTERM; returns the exit code."""
