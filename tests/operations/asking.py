@@ -37,13 +37,20 @@ def ask(
     model: str = "",
     check: Callable[[Verdict], str] = lambda _: "",
 ) -> Verdict | OperationsError:
-    """The answer, or the error that the stage would see; any other exception is a bug and is raised."""
-    question = Question(lane, f"You judge. {PROMPT}", f"A posting and a profile: {PROFILE}", Verdict, check)
+    """The answer, or the error that a stage would see; any other exception is a bug and is raised."""
     try:
         with calling_as(Caller("prep-asking", RUN, 2, None, "score")):
-            return ask_model(question, target=Target(lane, provider, model or MODELS[provider]))
+            return put_question(provider, lane=lane, model=model, check=check)
     except OperationsError as error:
         return error
+
+
+def put_question(
+    provider: str, *, lane: str = LANE, model: str = "", check: Callable[[Verdict], str] = lambda _: ""
+) -> Verdict:
+    """As whoever is calling: a stage at work, say."""
+    question = Question(lane, f"You judge. {PROMPT}", f"A posting and a profile: {PROFILE}", Verdict, check)
+    return ask_model(question, target=Target(lane, provider, model or MODELS[provider]))
 
 
 def spend(lane: str = LANE, given: int = 0, made: int = 0, usd: str = "0") -> UUID:

@@ -6,28 +6,35 @@ from dataclasses import dataclass
 from datetime import timedelta
 from time import sleep
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.errors import OperationsError
 from operations.llm import gateway, transport
 from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderPaused, RequestRefused
 from operations.llm.ledger import count_attempt
-from operations.models import LlmAttempt, ProviderBreaker
+from operations.models import JobEventRow, LlmAttempt, ProviderBreaker
+from operations.services.stages import reset_stages
 from operations.settings_store import change_settings
+from operations.stage_engine import Claim, Owner, StageContext, work_job
 from tests.modelserver import Broken, ModelServer, Raw, Step
 from tests.modelwires import MODELS, Answer, Refused, Tokens
 from tests.operations.asking import (
     PROFILE,
     PROMPT,
+    RUN,
     Verdict,
     ask,
     assert_books_agree,
     assert_quotes_nothing,
     list_attempts,
     list_events,
+    put_question,
 )
+from tests.operations.cast import PROFILE_VERSION, Cast, ScriptedStage, get_row, put_row
 
 pytestmark = pytest.mark.usefixtures("one_connection")
 
@@ -100,21 +107,52 @@ def _everything_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert_quotes_nothing(caplog.text)
 
 
+class Work:
+    """The score stage of one job, which asks the model and nothing else."""
+
+    def __init__(self, job_id: UUID, stage: ScriptedStage) -> None:
+        self.job_id, self.stage = job_id, stage
+        put_row(job_id, StageName.ENRICH, StageState.SUCCEEDED)
+        put_row(job_id, StageName.SCORE, StageState.PENDING)
+
+    def __call__(self, provider: str) -> Verdict | OperationsError | None:
+        """The answer or the error; ``None`` where the stage did not begin."""
+        ended: list[Verdict | OperationsError] = []
+
+        def put(_claim: Claim) -> str:
+            try:
+                ended.append(put_question(provider))
+            except OperationsError as error:
+                ended.append(error)
+                raise
+            return "result"
+
+        self.stage.script[:] = [put]
+        work_job(self.job_id, StageName.SCORE, StageContext(Owner("prep-asking", RUN, 2), PROFILE_VERSION))
+        return ended[0] if ended else None
+
+
+@pytest.fixture
+def work(cast: Cast, stages: dict[StageName, ScriptedStage]) -> Work:
+    return Work(cast.backend, stages[StageName.SCORE])
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_it_records_every_attempt_and_says_how_it_ended(
-    provider: str, case: Case, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+    provider: str, case: Case, work: Work, models: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gateway, "ANSWER_SECONDS", case.seconds)
     attempts = list((provider == "openai" and case.openais) or case.attempts)
     choose(as_json=case.as_json, streamed=case.streamed)
     models.script(*case.steps)
 
-    ended = ask(provider)
+    ended = work(provider)
 
     assert list_attempts() == attempts
     assert [asked.streamed for asked in models.requests] == [case.streamed] * len(attempts)
     assert_books_agree(models)
+    assert_settled(work.job_id, case.error)
     if case.error is None:
         assert ended == Verdict(score=7)
     else:
@@ -122,17 +160,50 @@ def test_it_records_every_attempt_and_says_how_it_ended(
         assert_quotes_nothing(f"{ended.message} {ended!r} {ended.__cause__!r}")
         assert ended.retryable is issubclass(case.error, BUSY | UNUSABLE)
         monkeypatch.setattr(gateway, "ANSWER_SECONDS", 20.0)
-        assert_next_attempt(provider, models, paused=case.error is PAUSED)
+        assert_next_attempt(provider, work, models, error=case.error)
 
 
-def assert_next_attempt(provider: str, models: ModelServer, *, paused: bool) -> None:
-    """It goes out, unless the provider refuses the account: then nothing leaves, and one notice says so."""
+def assert_settled(job_id: UUID, error: type[OperationsError] | None) -> None:
+    """Where the stage stands, and what the log says of it. What waits has used no attempt."""
+    row = get_row(job_id, StageName.SCORE)
+    ends = [(e.event_type, e.payload.get("errorCode", e.payload.get("reasonCode"))) for e in list_ends(job_id)]
+    if error is None:
+        assert (row.state, row.attempts, ends) == (StageState.SUCCEEDED, 1, [("StageCompleted", "")])
+    elif error is PAUSED:
+        assert (row.state, row.reason_code, row.attempts, row.retryable) == (
+            StageState.PENDING,
+            "provider_paused",
+            0,
+            True,
+        )
+        assert ends == [("StageReset", "provider_paused")]
+    else:
+        failed = (row.state, row.error_code, row.attempts, row.retryable)
+        assert failed == (StageState.FAILED, error.code, 1, issubclass(error, BUSY | UNUSABLE))
+        assert ends == [("StageFailed", error.code)]
+
+
+def list_ends(job_id: UUID) -> list[JobEventRow]:
+    types = ("StageCompleted", "StageFailed", "StageReset")
+    return list(JobEventRow.objects.filter(job_id=job_id, event_type__in=types).order_by("id"))
+
+
+def assert_next_attempt(provider: str, work: Work, models: ModelServer, *, error: type[OperationsError]) -> None:
+    """It goes out where the error may pass by itself. Where the provider refuses the account nothing leaves, and one
+    notice says so; a refused request is not sent again before somebody has reset the stage."""
     asked = len(models.requests)
     models.script(Answer({"score": 7}, text='{"score": 7}'))
     change_settings({"structured_output": "tool"}, actor="tester")
-    ended = ask(provider)
-    assert type(ended) is (PAUSED if paused else Verdict)
+    ended = work(provider)
+    if error is REFUSED:
+        assert ended is None
+        assert len(models.requests) == asked
+        reset_stages(StageName.SCORE, [work.job_id])
+        ended = work(provider)
+    paused = error is PAUSED
+    assert ended is None or type(ended) is (PAUSED if paused else Verdict)
     assert len(models.requests) == asked + (not paused)
+    assert get_row(work.job_id, StageName.SCORE).state == (StageState.PENDING if paused else StageState.SUCCEEDED)
     assert ProviderBreaker.objects.count() == paused
     assert [notice["provider"] for notice in list_events("ProviderPaused")] == [provider] * paused
     assert_books_agree(models)
