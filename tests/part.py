@@ -2,7 +2,7 @@
 
 ``plain`` is what needs no browser of pytest-playwright's: its loop makes every ORM call in the same
 thread fail for as long as a browser lives, so ``browser`` is a run of its own. ``database`` is what
-behaves differently on another database.
+may behave differently on another database.
 """
 
 import os
@@ -25,10 +25,12 @@ def belongs(item: pytest.Item) -> bool:
     visits = not BROWSER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
     if PART == "browser":
         return visits
-    return not visits and (PART != "database" or touches_database(item))
+    return not visits and (PART != "database" or depends_on_database(item))
 
 
-def touches_database(item: pytest.Item) -> bool:
+def depends_on_database(item: pytest.Item) -> bool:
+    if item.get_closest_marker("sqlite_alone"):
+        return False
     if any(item.get_closest_marker(name) for name in DATABASE_MARKERS):
         return True
     return not DATABASE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))

@@ -36,7 +36,7 @@ from tests.operations.asking import (
 )
 from tests.operations.cast import PROFILE_VERSION, Cast, ScriptedStage, get_row, put_row
 
-pytestmark = pytest.mark.usefixtures("one_connection")
+pytestmark = [pytest.mark.usefixtures("one_connection"), pytest.mark.sqlite_alone]
 
 PROVIDERS = tuple(MODELS)
 GOOD = Answer({"score": 7})
@@ -84,8 +84,8 @@ CASES = (
     Case("server error", (Refused(500, ECHO),), ("unknown 500",), BUSY),
     Case("server error, streamed", (Refused(500, ECHO),), ("unknown 500",), BUSY, streamed=True),
     Case("overloaded", (Refused(529, ECHO, "overloaded_error"),), ("unknown 529",), BUSY),
-    Case("hung", (Broken(hang_seconds=3.0),), ("unknown None",), BUSY, seconds=0.3),
-    Case("hung, streamed", (Broken(hang_seconds=3.0),), ("unknown None",), BUSY, streamed=True, seconds=0.3),
+    Case("hung", (Broken(hang_seconds=3.0),), ("unknown None",), BUSY, seconds=1.0),
+    Case("hung, streamed", (Broken(hang_seconds=3.0),), ("unknown None",), BUSY, streamed=True, seconds=1.0),
     Case("reset after the request", (Broken(),), ("unknown None",), BUSY),
     Case("reset within the answer", (Broken(share=0.5),), ("unknown 200",), BUSY),
     Case("bad request", (Refused(400, ECHO),), ("unknown 400",), REFUSED),

@@ -8,7 +8,7 @@ import pytest
 
 from tests.webserver import Web, post_form, running_web
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from operations.errors import WorkerUnavailable
 from tests.processes import wait_until
 from tests.webserver import Web, post_form, read_csrf, running_web
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 STREAM = "/v1/events/stream"
 PAGES = ["/", "/jobs/", "/settings/", "/admin/", "/admin/login/", "/sign-out/", "/nowhere/", "/sign-in", "/static"]

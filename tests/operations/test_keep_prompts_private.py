@@ -15,7 +15,7 @@ from tests.operations.admin_pages import list_tables, list_url, row_url, sign_in
 from tests.operations.asking import KEY, PROFILE, PROMPT, Verdict, ask, assert_quotes_nothing
 from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage
 
-pytestmark = pytest.mark.usefixtures("one_connection")
+pytestmark = [pytest.mark.usefixtures("one_connection"), pytest.mark.sqlite_alone]
 
 QUOTED = f"cannot read {PROMPT} {PROFILE} {KEY}"
 WRONG = Answer({"score": QUOTED})

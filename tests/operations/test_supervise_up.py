@@ -16,7 +16,7 @@ from operations.processes.temporal_server import is_serving
 from tests.processes import is_process_alive, wait_until
 from tests.up import own_environment, read_pids, run_up, running_up
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 @pytest.mark.worker
+@pytest.mark.sqlite_alone
 def test_up_prints_a_link_that_signs_in_and_stops_with_streams_open(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -129,6 +130,7 @@ def test_up_prints_a_link_that_signs_in_and_stops_with_streams_open(
 
 
 @pytest.mark.worker
+@pytest.mark.sqlite_alone
 def test_sigkill_of_up_leaves_no_web_process_and_its_port_free(environment: dict[str, str], tmp_path: Path) -> None:
     with running_up(environment) as (up, lines):
         web = read_pids(lines)[2]
@@ -143,6 +145,7 @@ def test_sigkill_of_up_leaves_no_web_process_and_its_port_free(environment: dict
 
 
 @pytest.mark.worker
+@pytest.mark.sqlite_alone
 def test_up_starts_nothing_while_its_web_port_is_taken(environment: dict[str, str]) -> None:
     port = choose_free_port()
     with socket.create_server((LOOPBACK, port)):

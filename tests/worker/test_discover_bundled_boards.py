@@ -9,7 +9,7 @@ import pytest
 
 from tests.processes import list_processes_in, wait_until
 from tests.temporal import running_temporal
-from tests.worker.workspace import SAMPLE_PROFILE, Workspace, on_postgres_alone, on_sqlite_alone
+from tests.worker.workspace import SAMPLE_PROFILE, Workspace, on_postgres_alone
 
 pytestmark = [pytest.mark.worker, pytest.mark.browser]
 
@@ -17,7 +17,7 @@ DONE_ONCE = ("JobDiscovered", "JobEnriched", "JobScored", "ResumeApproved", "Cov
 DEMO_SECONDS = 400.0
 
 
-@on_sqlite_alone
+@pytest.mark.sqlite_alone
 def test_the_demo_does_it_all_and_a_second_run_adds_nothing(tmp_path: Path) -> None:
     workspace = Workspace(home=tmp_path / "home", database_url="", temporal_address="", namespace="")
     done = workspace.manage("demo", "--headless", "--json", "--home", str(workspace.home), seconds=DEMO_SECONDS)

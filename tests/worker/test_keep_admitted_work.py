@@ -12,7 +12,7 @@ from tests.boardserver import BoardServer, reply_json
 from tests.worker.boards import add_boards, build_postings, list_path
 from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
-pytestmark = [pytest.mark.worker, pytest.mark.browser]
+pytestmark = [pytest.mark.worker, pytest.mark.browser, pytest.mark.sqlite_alone]
 
 
 def test_admitted_work_keeps_its_profile_and_a_deleted_job_publishes_nothing(

@@ -11,7 +11,7 @@ from tests.boardserver import BoardServer, Reply, reply_html
 from tests.worker.boards import add_boards, build_page, build_posting, describe_posting, list_path, serve_board
 from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
-pytestmark = [pytest.mark.worker, pytest.mark.browser]
+pytestmark = [pytest.mark.worker, pytest.mark.browser, pytest.mark.sqlite_alone]
 
 NAME = "Quorvexia"
 BULLET = "krellthorpe"

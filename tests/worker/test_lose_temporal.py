@@ -8,7 +8,7 @@ from tests.boardserver import BoardServer
 from tests.chaos.outage import Outage
 from tests.worker.workspace import Workspace
 
-pytestmark = [pytest.mark.worker, pytest.mark.browser]
+pytestmark = [pytest.mark.worker, pytest.mark.browser, pytest.mark.sqlite_alone]
 
 AWAY_SECONDS = 8.0
 

@@ -16,9 +16,9 @@ from tests.boardserver import (
     reply_truncated,
 )
 from tests.worker.boards import add_boards, build_posting, build_postings, describe_posting, list_path, serve_board
-from tests.worker.workspace import SAMPLE_PROFILE, Workspace, on_sqlite_alone
+from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 A_MINUTE = 60.0
@@ -39,7 +39,6 @@ BAD_BOARDS: list[tuple[str, list[Reply], str, int]] = [
 
 
 @pytest.mark.browser
-@on_sqlite_alone
 def test_bad_boards_are_typed_failures_and_the_good_ones_are_prepared(
     workspace: Workspace, boards: BoardServer
 ) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from tests.boardserver import BoardServer
 from tests.worker.boards import add_boards, build_postings, serve_board
-from tests.worker.workspace import SAMPLE_PROFILE, Workspace, on_sqlite_alone
+from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
-pytestmark = [pytest.mark.worker, on_sqlite_alone]
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.mark.parametrize(

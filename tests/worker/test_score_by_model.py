@@ -15,7 +15,7 @@ from tests.worker.boards import add_boards, build_posting, describe_posting, ser
 from tests.worker.test_keep_texts_private import BULLET, NAME, POSTING, decode_history, write_profile
 from tests.worker.workspace import Workspace
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 KEY = "sk-brindlewick-0451"
 PROMPT = "You read a job posting"

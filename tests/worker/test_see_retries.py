@@ -7,7 +7,7 @@ from tests.processes import wait_until
 from tests.worker.boards import add_boards, build_postings, serve_board
 from tests.worker.workspace import Workspace
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 RETRYING = "activity_type = 'crawl_source_family' AND attempt > 1 AND maximum_attempts = 3"
 

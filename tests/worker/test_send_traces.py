@@ -10,11 +10,11 @@ import pytest
 from operations.worker.telemetry import TRACING_PACKAGES, has_tracing_packages
 from tests.boardserver import BoardServer
 from tests.worker.boards import add_boards, build_postings, serve_board
-from tests.worker.workspace import Workspace, on_sqlite_alone
+from tests.worker.workspace import Workspace
 
 pytestmark = [
     pytest.mark.worker,
-    on_sqlite_alone,
+    pytest.mark.sqlite_alone,
     pytest.mark.skipif(not has_tracing_packages(), reason=f"not installed: {' and '.join(TRACING_PACKAGES)}"),
 ]
 

@@ -9,9 +9,9 @@ import pytest
 from operations.processes.ports import LOOPBACK, choose_free_port
 from tests.temporal import running_temporal
 from tests.worker.making import Template, new_workspace
-from tests.worker.workspace import START_SECONDS, Workspace, on_sqlite_alone
+from tests.worker.workspace import START_SECONDS, Workspace
 
-pytestmark = [pytest.mark.worker, on_sqlite_alone]
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 LOST = """
 from operations.contracts import WorkflowStart

@@ -8,9 +8,9 @@ import pytest
 from operations.processes.ports import choose_free_port
 from tests.boardserver import BoardServer
 from tests.worker.boards import add_boards, build_postings, serve_board
-from tests.worker.workspace import Workspace, on_sqlite_alone
+from tests.worker.workspace import Workspace
 
-pytestmark = [pytest.mark.worker, on_sqlite_alone]
+pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 def read_metrics(port: int) -> str:

@@ -32,10 +32,6 @@ COMMAND_SECONDS = 240.0
 
 T = TypeVar("T")
 
-#: For slow tests of what no database has a part in.
-on_sqlite_alone = pytest.mark.skipif(
-    os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="no database has a part in it; tried on SQLite"
-)
 #: For the half of a slow test that SQLite is tried with in another way.
 on_postgres_alone = pytest.mark.skipif(
     not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="tried on SQLite in another way"

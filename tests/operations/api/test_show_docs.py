@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from tests.webserver import Web, running_web
 
-pytestmark = [pytest.mark.browser, pytest.mark.worker]
+pytestmark = [pytest.mark.browser, pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.fixture(scope="module")
