@@ -11,19 +11,14 @@ os.environ.setdefault("JOBCTRL_HOME", tempfile.mkdtemp(prefix="jobctrl-tests-"))
 os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
 
 
+LONG = ("worker", "browser", "temporal")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Several test processes share out whole files, and the browser's tests as one: they share a running product.
-
-    The long ones, with processes of their own, go first, so that none is left to one process at the end.
-    """
-    items.sort(key=lambda item: item.get_closest_marker("worker") is None)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_itemcollected(item: pytest.Item) -> None:
-    group = "browser" if item.path.parent.name == "browser" else item.path.name
-    item.add_marker(pytest.mark.xdist_group(group))
+    """Several test processes share out whole files. Those with long tests go first, so that none is left to one process
+    at the end."""
+    items.sort(key=lambda item: next((rank for rank, mark in enumerate(LONG) if item.get_closest_marker(mark)), 9))
 
 
 @pytest.fixture(scope="session", autouse=True)

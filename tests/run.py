@@ -1,4 +1,5 @@
-"""``make test``: the suite on SQLite, what visits with a browser, then the database tests on a temporary PostgreSQL.
+"""``make test``: the suite on SQLite, beside it what visits with a browser, then the database tests on a temporary
+PostgreSQL.
 
 Says at the end what was skipped and why.
 """
@@ -10,15 +11,18 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import TextIO
 
 from tests.postgres import PostgresUnavailable, kept_cluster
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_TESTS_COLLECTED = 5
 INTERRUPTED = 2
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # the files in the order that conftest gives them
 NOTHING: Mapping[str, str] = MappingProxyType({})
 ENVIRONMENT_KEPT = frozenset({"CHROMIUM_PATH"})
 ENVIRONMENT_DROPPED = ("JOBCTRL_", "TEMPORAL_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "OTEL_")
@@ -45,48 +49,60 @@ class Report:
         return f"{self.database}: {self.passed} passed, {self.failed} failed, {skipped} skipped in {self.seconds:.0f} s"
 
 
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One pytest: a part of the tests, on one database. ``processes`` 0 = in pytest's own."""
+
+    name: str
+    part: str
+    marks: str
+    processes: int
+    environment: Mapping[str, str] = NOTHING
+
+
 def main(arguments: list[str]) -> int:
-    reports = [run_suite("SQLite", part="plain", arguments=["-m", "not postgres and not bench", *arguments])]
+    number = choose_processes()
+    plain = Suite("SQLite", "plain", "not postgres and not bench", number - 1)
+    browser = Suite("browser", "browser", "not bench", 0)
+    reports = run_together(plain, browser, arguments)
     missing = ""
-    if reports[0].exit_code != INTERRUPTED:
-        reports.append(run_suite("browser", part="browser", processes=0, arguments=["-m", "not bench", *arguments]))
-    if reports[-1].exit_code != INTERRUPTED:
+    if all(report.exit_code != INTERRUPTED for report in reports):
         try:
             with kept_cluster() as url:
-                reports.append(
-                    run_suite(
-                        "PostgreSQL",
-                        part="database",
-                        arguments=["-m", "not bench and (not browser or worker)", *arguments],
-                        environment={"DATABASE_URL": url},
-                    )
-                )
+                marks = "not bench and (not browser or worker)"
+                postgres = Suite("PostgreSQL", "database", marks, number, {"DATABASE_URL": url})
+                reports.append(run_suite(postgres, arguments))
         except PostgresUnavailable as error:
             missing = str(error)
     print_summary(reports, missing=missing)
     return 0 if all(report.is_good for report in reports) else 1
 
 
-def run_suite(
-    name: str,
-    *,
-    part: str,
-    arguments: list[str],
-    environment: Mapping[str, str] = NOTHING,
-    processes: int | None = None,
-) -> Report:
-    """One pytest in a throw-away workspace; its output is the terminal's."""
-    print(f"\n=== Tests: {name} ===", flush=True)
-    number = choose_processes() if processes is None else processes
+def run_together(shown: Suite, beside: Suite, arguments: list[str]) -> list[Report]:
+    """``beside`` mostly waits, for a browser and for clocks; what it prints comes once both have ended."""
+    with tempfile.TemporaryFile("w+") as output, ThreadPoolExecutor(1) as pool:
+        other = pool.submit(run_suite, beside, arguments, output)
+        reports = [run_suite(shown, arguments), other.result()]
+        output.seek(0)
+        print(f"\n=== Tests: {beside.name} ===\n{output.read()}", flush=True)
+    return reports
+
+
+def run_suite(suite: Suite, arguments: list[str], output: TextIO | None = None) -> Report:
+    """One pytest in a throw-away workspace; its output is the terminal's unless given."""
+    if output is None:
+        print(f"\n=== Tests: {suite.name} ===", flush=True)
     with tempfile.TemporaryDirectory(prefix="jobctrl-tests-") as folder:
         results = Path(folder) / "results.xml"
-        options = ["-p", "tests.own_home", "-p", "tests.part", "-n", str(number), "--dist", "loadgroup", "-q"]
-        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *options, *arguments]
+        options = ["-p", "tests.own_home", "-p", "tests.part", "-n", str(suite.processes), *BY_FILE, "-q"]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={results}", *options, "-m", suite.marks, *arguments]
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=build_environment(Path(folder) / "home") | {"JOBCTRL_TEST_PART": part} | environment,
+            env=build_environment(Path(folder) / "home") | {"JOBCTRL_TEST_PART": suite.part} | suite.environment,
             stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output and subprocess.STDOUT,
         )
         while True:
             try:
@@ -94,7 +110,7 @@ def run_suite(
                 break
             except KeyboardInterrupt:  # pytest has it too, and tidies up
                 continue
-        return read_report(results, database=name, exit_code=code)
+        return read_report(results, database=suite.name, exit_code=code)
 
 
 def choose_processes() -> int:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NewContext, await_claim, wait_for_live
+from tests.browser.conftest import Complaints, NewContext, await_claim, wait_for_live
 from tests.browser.product import SLOW_BOARD, Product, slow_board_on
 from tests.processes import wait_until
 from tests.worker.boards import list_path
@@ -84,11 +84,12 @@ def test_it_follows_a_whole_run_on_three_pages(open_context: NewContext, filled:
 
 
 @pytest.mark.worker
-def test_it_says_when_the_web_process_is_gone_and_heals(page: Page, filled: Product, complaints: list[str]) -> None:
+def test_it_says_when_the_web_process_is_gone_and_heals(page: Page, filled: Product, complaints: Complaints) -> None:
     page.goto("/jobs/")
     wait_for_live(page)
     page.evaluate("window.untouched = true")
 
+    complaints.allow("net::ERR_")
     with filled.part_killed("web"):
         expect(page.locator("[data-connection]")).to_have_text("Connection lost")
         expect(page.locator("body")).to_have_class(re.compile("is-lost"))
@@ -99,7 +100,6 @@ def test_it_says_when_the_web_process_is_gone_and_heals(page: Page, filled: Prod
     expect(page.locator("[data-stale-note]")).to_be_hidden()
     expect(page.locator(".is-stale")).to_have_count(0)
     assert page.evaluate("window.untouched")
-    complaints.clear()  # the browser's own lines about refused connections
 
 
 @pytest.mark.worker
