@@ -12,9 +12,8 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import TextIO
 
 from tests.postgres import PostgresUnavailable, kept_cluster
@@ -23,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[1]
 NO_TESTS_COLLECTED = 5
 INTERRUPTED = 2
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # the files in the order that conftest gives them
-NOTHING: Mapping[str, str] = MappingProxyType({})
 ENVIRONMENT_KEPT = frozenset({"CHROMIUM_PATH"})
 ENVIRONMENT_DROPPED = ("JOBCTRL_", "TEMPORAL_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "OTEL_")
 SETTINGS_DROPPED = frozenset({"DATABASE_URL", "EMAIL_URL", "SECRET_KEY", "ALLOWED_HOSTS", "DEBUG", "LOG_LEVEL"})
@@ -57,7 +55,7 @@ class Suite:
     part: str
     marks: str
     processes: int
-    environment: Mapping[str, str] = NOTHING
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def main(arguments: list[str]) -> int:
