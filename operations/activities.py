@@ -238,9 +238,11 @@ def record_workflow_started(start: WorkflowStart) -> None:
 
 @activity.defn(name="check_spend_budget", no_thread_cancel_exception=True)
 def check_spend_budget(preflight: SpendPreflight) -> None:
-    """Fails with ``budget_exceeded`` where today's limits leave nothing for the stages that a run is about."""
-    lanes = {name: stage.lanes for name in preflight.stages if (stage := find_stage(name)) is not None}
-    first = _find_first_step(preflight)
+    """Fails with ``budget_exceeded`` where today's limits leave nothing for what a run has yet to do."""
+    stages = _list_unfinished(preflight)
+    lanes = {name: stage.lanes for name in stages if (stage := find_stage(name)) is not None}
+    # Many jobs that pass through several stages may be anywhere; otherwise a run begins with its first stage.
+    first = stages[0] if stages and (preflight.job_id or len(stages) == 1) else ""
     check_preflight(
         [lane for needed in lanes.values() for lane in needed],
         now=timezone.now(),
@@ -248,13 +250,13 @@ def check_spend_budget(preflight: SpendPreflight) -> None:
     )
 
 
-def _find_first_step(preflight: SpendPreflight) -> str:
-    """Where a run begins to spend: of one job's steps the first that is not done."""
+def _list_unfinished(preflight: SpendPreflight) -> list[str]:
+    """The stages that may still spend: of one job those that are not done, for a done one is never done again."""
     if not preflight.job_id:
-        return preflight.stages[0] if len(preflight.stages) == 1 else ""
+        return list(preflight.stages)
     job_id = UUID(preflight.job_id)
     states = ((name, queries.find_stage_state(job_id, StageName(name))) for name in preflight.stages)
-    return next((name for name, state in states if state != StageState.SUCCEEDED), "")
+    return [name for name, state in states if state != StageState.SUCCEEDED]
 
 
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)

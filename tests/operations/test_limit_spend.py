@@ -1,6 +1,7 @@
 """The day's limits: what is spent is seen at once, and whoever asks at a limit is turned away before anything leaves."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -140,6 +141,19 @@ def test_a_preparation_asks_for_the_lanes_of_its_first_step_that_is_not_done(cas
         check_spend_budget(preparation)
     put_row(cast.backend, StageName.SCORE, StageState.SUCCEEDED)
     check_spend_budget(preparation)
+
+
+def test_a_preparation_whose_models_are_done_is_not_denied_for_what_others_spent(cast: Cast, freeze: Freeze) -> None:
+    limit(provider={"score": "openai"}, daily_budget_usd=1.0)
+    spend("score", given=1, usd="1")
+    preparation = SpendPreflight(("score", "tailor", "cover"), str(cast.backend))
+    put_row(cast.backend, StageName.TAILOR, StageState.FAILED)
+    with pytest.raises(BudgetExceeded):
+        check_spend_budget(preparation)
+    put_row(cast.backend, StageName.SCORE, StageState.SUCCEEDED)
+    check_spend_budget(preparation)
+    with pytest.raises(BudgetExceeded):
+        check_spend_budget(replace(preparation, job_id=str(cast.data)))
 
 
 @pytest.mark.parametrize("hours", [-5, 5.5, 13])
