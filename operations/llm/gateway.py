@@ -49,8 +49,8 @@ class Question(Generic[T]):
 def ask_model(question: Question[T], *, target: Target | None = None) -> T:
     """Ask the model of the question's lane. At most ``ANSWER_SECONDS`` an attempt.
 
-    Raises ``BudgetExceeded``, ``ProviderPaused``, ``ProviderNotSetUp``, ``RequestRefused``, ``ProviderBusy`` or
-    ``AnswerUnusable``; whatever an attempt used has been counted by then.
+    Raises ``BudgetExceeded``, ``ProviderPaused``, ``ProviderNotSetUp``, ``RequestRefused``, ``ProviderBusy``,
+    ``AnswerUnusable`` or ``StageCanceled``; whatever an attempt used has been counted by then.
     """
     from operations.llm.transport import Call
 

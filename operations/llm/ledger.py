@@ -9,6 +9,8 @@ from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from operations.database import read_snapshot, require_write, writer
+from operations.ended_runs import find_run_stop
+from operations.errors import StageCanceled
 from operations.eventlog import append
 from operations.events import LlmUsageObserved
 from operations.llm.authority import check_budget, utc_day
@@ -36,11 +38,14 @@ class Target:
 def open_attempt(target: Target, caller: Caller) -> UUID:
     """Admit one attempt and commit its row, before the request leaves; returns its observation key.
 
-    Raises ``BudgetExceeded`` or ``ProviderPaused``, and then nothing was recorded.
+    Raises ``StageCanceled`` once the caller's run has ended or was asked to stop, ``BudgetExceeded`` or
+    ``ProviderPaused``, and then nothing was recorded.
     """
     now = timezone.now()
     key = uuid4()
     with writer():
+        if caller.run_id and find_run_stop(caller.run_id) is not None:
+            raise StageCanceled
         check_budget(target.lane, now=now)
         admit_provider(target.provider, now=now)
         LlmAttempt.objects.create(
