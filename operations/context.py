@@ -15,7 +15,8 @@ from operations.needs import PAUSED, Need, list_needs
 from operations.readiness import read_worker
 from operations.spend import SpendLevel, SpendToday, read_spend_today
 from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
-from operations.wording import Tone, describe_money
+from operations.wording import Tone, count_of, describe_money
+from operations.wording.costs import describe_spent
 from operations.wording.lanes import join_lanes, name_lane
 from operations.wording.quantities import describe_reset
 
@@ -119,9 +120,12 @@ class Shell:
 def describe_spend(today: SpendToday) -> Fact:
     """Amber from 80 % of a limit on; at it work waits and nothing fails, so it is never red."""
     url = reverse("operations:spend")
-    if not today.uses_models and not today.spent_usd:
+    if not today.uses_models and not today.spent_usd and not today.unknown:
         return Fact("Built-in engine, nothing spent", url=url)
-    spent, resets = describe_money(today.spent_usd), describe_reset()
+    untold = f"What {count_of(today.unknown, 'call')} used is unknown." if today.unknown else ""
+    if today.is_unknown:
+        return Fact("Spent today: unknown", Tone.UNKNOWN, untold, url=url)
+    spent, resets = describe_spent(today.spent_usd, unknown=today.unknown, is_unknown=False), describe_reset()
     if today.level is SpendLevel.REACHED:
         said = f"Limit reached: {spent} of {describe_money(today.ceiling_usd)}, {resets}"
         return Fact(said, Tone.WAITING, "Work that needs a model waits until then.", url=url)
@@ -134,7 +138,7 @@ def describe_spend(today: SpendToday) -> Fact:
         return Fact(
             f"{spent} {limit}, {today.percent} %", Tone.WAITING, f"At 100 % work waits. The limit {resets}.", url=url
         )
-    return Fact(f"{spent} {limit}", detail="Spent since midnight UTC.", url=url)
+    return Fact(f"{spent} {limit}", detail=f"Spent since midnight UTC. {untold}".strip(), url=url)
 
 
 def describe_temporal(answer: TemporalAnswer) -> list[Fact]:

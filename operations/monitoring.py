@@ -104,7 +104,14 @@ def collect_runs() -> Iterator[Metric]:
 
 def collect_spend() -> Iterator[Metric]:
     spend = read_spend_today(timezone.now())
-    yield gauge("jobctrl_spend_today_usd", "Spent on models since midnight UTC.", float(spend.spent_usd))
+    yield gauge(
+        "jobctrl_spend_today_usd", "Spent on models since midnight UTC, as far as it is known.", float(spend.spent_usd)
+    )
+    yield gauge(
+        "jobctrl_spend_unknown_calls",
+        "Calls of models since midnight UTC that did not say what they used.",
+        spend.unknown,
+    )
     yield gauge("jobctrl_spend_ceiling_usd", "The day's ceiling; 0 is none.", float(spend.ceiling_usd))
 
 

@@ -80,7 +80,7 @@ class Readiness:
 
 
 def read_readiness() -> Readiness:
-    """Four index lookups, and at most every five seconds a question to Temporal of at most one second. Never raises
+    """Five index lookups, and at most every five seconds a question to Temporal of at most one second. Never raises
     because a part is gone."""
     temporal = temporal_probe.read()
     try:

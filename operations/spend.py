@@ -9,7 +9,7 @@ from typing import Final
 from operations.contracts import LANES
 from operations.llm.authority import next_reset
 from operations.models import LlmSpend
-from operations.queries.spend import list_lane_rows
+from operations.queries.spend import count_unknown, list_lane_rows
 from operations.settings_store import get_settings
 
 NEARLY: Final = Decimal("0.8")
@@ -25,7 +25,7 @@ class SpendLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LaneUse:
-    """What a lane used today; ``limit`` 0 = none."""
+    """What a lane used today; ``limit`` 0 = none. What ``unknown`` of its calls used is in none of the figures."""
 
     lane: str
     input_tokens: int = 0
@@ -34,6 +34,12 @@ class LaneUse:
     reasoning_output_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
     limit: int = 0
+    unknown: int = 0
+
+    @property
+    def is_unknown(self) -> bool:
+        """Nothing that it used was told: its figures are no zeros."""
+        return bool(self.unknown) and not self.tokens and not self.cost_usd
 
     @property
     def tokens(self) -> int:
@@ -53,7 +59,8 @@ class LaneUse:
 class SpendToday:
     """``ceiling_usd`` 0 = unlimited. ``uses_models`` is false while every lane is built in: nothing can be spent.
 
-    ``lanes`` are those that used something today, or have a limit.
+    ``lanes`` are those that asked a model today, or have a limit. ``spent_usd`` is what is known,
+    and what the limits are measured by.
     """
 
     day: date
@@ -76,6 +83,16 @@ class SpendToday:
         return max(self.ceiling_usd - self.spent_usd, Decimal(0)) if self.ceiling_usd else None
 
     @property
+    def unknown(self) -> int:
+        """How many of today's calls did not say what they used."""
+        return sum(use.unknown for use in self.lanes)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Some were asked, and nobody said what any of it used."""
+        return bool(self.unknown) and not self.spent_usd and not any(use.tokens for use in self.lanes)
+
+    @property
     def level(self) -> SpendLevel:
         return _rate(self.spent_usd, self.ceiling_usd)
 
@@ -90,9 +107,10 @@ class SpendToday:
 
 
 def read_spend_today(now: datetime) -> SpendToday:
-    """Two reads: the day's rows by their index, and the settings. Every page makes them."""
+    """Three reads, which every page makes: the day's rows and its unknown calls by their indexes, and the settings."""
     day = now.astimezone(UTC).date()
     rows = {row.lane: row for row in list_lane_rows(day)}
+    unknown = count_unknown(since=datetime.combine(day, time.min, tzinfo=UTC), now=now)
     ceiling, limits, chosen = get_settings("daily_budget_usd", "lane_token_limits", "provider")
     uses_models = any(provider != "builtin" for provider in chosen.values())
     return SpendToday(
@@ -100,13 +118,17 @@ def read_spend_today(now: datetime) -> SpendToday:
         sum((row.cost_usd for row in rows.values()), Decimal(0)),
         Decimal(str(ceiling)),
         uses_models,
-        [_read_lane(lane, rows.get(lane), limits.get(lane, 0)) for lane in LANES if lane in rows or limits.get(lane)],
+        [
+            _read_lane(lane, rows.get(lane), limits.get(lane, 0), unknown.get(lane, 0))
+            for lane in LANES
+            if lane in rows or lane in unknown or limits.get(lane)
+        ],
     )
 
 
-def _read_lane(lane: str, row: LlmSpend | None, limit: int) -> LaneUse:
+def _read_lane(lane: str, row: LlmSpend | None, limit: int, unknown: int) -> LaneUse:
     if row is None:
-        return LaneUse(lane, limit=limit)
+        return LaneUse(lane, limit=limit, unknown=unknown)
     return LaneUse(
         lane,
         row.input_tokens,
@@ -115,6 +137,7 @@ def _read_lane(lane: str, row: LlmSpend | None, limit: int) -> LaneUse:
         row.reasoning_output_tokens,
         row.cost_usd,
         limit,
+        unknown,
     )
 
 

@@ -50,7 +50,8 @@ class HealthOutput(serializers.Serializer[Any]):
 
     class Spend(serializers.Serializer[Any]):
         state = serializers.ChoiceField([str(state) for state in SpendState])
-        spentUsd = serializers.FloatField(required=False)
+        spentUsd = serializers.FloatField(required=False, allow_null=True)
+        unknownCalls = serializers.IntegerField(required=False)
         ceilingUsd = serializers.FloatField(required=False)
         usesModels = serializers.BooleanField(required=False)
 
@@ -106,7 +107,8 @@ def add_details(states: dict[str, Any], readiness: Readiness) -> None:
     states["projections"]["apps"] = readiness.projections
     if readiness.spend is not None:
         states["spend"] |= {
-            "spentUsd": float(readiness.spend.spent_usd),
+            "spentUsd": None if readiness.spend.is_unknown else float(readiness.spend.spent_usd),
+            "unknownCalls": readiness.spend.unknown,
             "ceilingUsd": float(readiness.spend.ceiling_usd),
             "usesModels": readiness.spend.uses_models,
         }

@@ -23,6 +23,7 @@ from operations.spend_pace import NoForecast, forecast_day
 
 LONGEST = 366
 UNKNOWN_COUNTED = 1000
+UNTOLD = "null = unknown: calls were made, and none of them said what it used."
 EXPORTED = ("day", "lane", "input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens",
             "cost_usd")  # fmt: skip
 
@@ -31,26 +32,29 @@ class LaneOutput(serializers.Serializer[Any]):
     lane = serializers.CharField()
     provider = serializers.CharField()
     model = serializers.CharField(allow_blank=True)
-    inputTokens = serializers.IntegerField(source="use.input_tokens")
-    outputTokens = serializers.IntegerField(source="use.output_tokens")
-    cachedInputTokens = serializers.IntegerField(source="use.cached_input_tokens", help_text="Part of the input.")
-    reasoningOutputTokens = serializers.IntegerField(
-        source="use.reasoning_output_tokens", help_text="Part of the output."
+    inputTokens = serializers.IntegerField(source="told.input_tokens", allow_null=True)
+    outputTokens = serializers.IntegerField(source="told.output_tokens", allow_null=True)
+    cachedInputTokens = serializers.IntegerField(
+        source="told.cached_input_tokens", allow_null=True, help_text="Part of the input."
     )
-    tokens = serializers.IntegerField(source="use.tokens")
-    costUsd = serializers.FloatField(source="use.cost_usd")
+    reasoningOutputTokens = serializers.IntegerField(
+        source="told.reasoning_output_tokens", allow_null=True, help_text="Part of the output."
+    )
+    tokens = serializers.IntegerField(source="told.tokens", allow_null=True)
+    costUsd = serializers.FloatField(source="told.cost_usd", allow_null=True, help_text=UNTOLD)
+    unknownCalls = serializers.IntegerField(source="use.unknown", help_text="Of today; what they used is in no figure.")
     tokenLimit = serializers.IntegerField(source="use.limit", help_text="0 = none.")
     tokensLeft = serializers.IntegerField(source="use.left", allow_null=True)
     level = serializers.ChoiceField(["within", "near", "reached"], source="use.level")
 
 
 class ModelOutput(serializers.Serializer[Any]):
-    provider = serializers.CharField()
-    model = serializers.CharField()
-    calls = serializers.IntegerField()
-    unknown = serializers.IntegerField(help_text="Of the calls; what they used is in no figure.")
-    tokens = serializers.IntegerField()
-    costUsd = serializers.FloatField(source="cost_usd")
+    provider = serializers.CharField(source="use.provider")
+    model = serializers.CharField(source="use.model")
+    calls = serializers.IntegerField(source="use.calls")
+    unknown = serializers.IntegerField(source="use.unknown", help_text="Of the calls; what they used is in no figure.")
+    tokens = serializers.IntegerField(source="told.tokens", allow_null=True)
+    costUsd = serializers.FloatField(source="told.cost_usd", allow_null=True, help_text=UNTOLD)
 
 
 class DayOutput(serializers.Serializer[Any]):
@@ -80,9 +84,14 @@ class ShowSpend(Operation):
         day = serializers.DateField(source="today.day", help_text="UTC.")
         resetsAt = serializers.DateTimeField(source="today.resets_at")
         usesModels = serializers.BooleanField(source="today.uses_models")
-        spentUsd = serializers.FloatField(source="today.spent_usd", help_text="An estimate, not the providers' bill.")
+        spentUsd = serializers.FloatField(
+            allow_null=True,
+            help_text="An estimate, not the providers' bill; at least that while there are `unknownCalls`. " + UNTOLD,
+        )
         ceilingUsd = serializers.FloatField(source="today.ceiling_usd", help_text="0 = none.")
-        leftUsd = serializers.FloatField(source="today.left_usd", allow_null=True)
+        leftUsd = serializers.FloatField(
+            source="today.left_usd", allow_null=True, help_text="By what is known. null = no ceiling."
+        )
         level = serializers.ChoiceField(["within", "near", "reached"], source="today.level")
         ceilingMetAt = serializers.DateTimeField(
             source="forecast.meets_at", allow_null=True, help_text="At the pace since today's first call."
@@ -125,10 +134,11 @@ def read_spend(today: SpendToday) -> dict[str, Any]:
     shares = read_shares(today.began_at)
     return {
         "today": today,
+        "spentUsd": None if today.is_unknown else today.spent_usd,
         "forecast": forecast_day(today, shares, now=now),
         "unknown": len(list_unknown_attempts(since=today.began_at, now=now, limit=UNKNOWN_COUNTED)),
         "lanes": list_lanes(today),
-        "models": shares.models,
+        "models": [{"use": use, "told": None if use.unknown == use.calls else use} for use in shares.models],
         "modelsOfNewestOnly": shares.is_cut,
         "paused": list_paused_providers(),
     }
@@ -138,12 +148,14 @@ def list_lanes(today: SpendToday) -> list[dict[str, Any]]:
     """Every lane, the unused ones too."""
     used = {use.lane: use for use in today.lanes}
     providers, models = get_setting("provider"), get_setting("model")
+    uses = [used.get(lane, LaneUse(lane)) for lane in LANES]
     return [
         {
-            "lane": lane,
-            "provider": providers.get(lane, "builtin"),
-            "model": models.get(lane, ""),
-            "use": used.get(lane, LaneUse(lane)),
+            "lane": use.lane,
+            "provider": providers.get(use.lane, "builtin"),
+            "model": models.get(use.lane, ""),
+            "use": use,
+            "told": None if use.is_unknown else use,
         }
-        for lane in LANES
+        for use in uses
     ]

@@ -66,6 +66,12 @@ class LlmAttempt(TenantModel):
             models.Index(fields=["job_id", "opened_at", "observation_key"], name="attempts_of_a_job"),
             models.Index(fields=["day", "opened_at", "observation_key"], name="attempts_of_a_day"),
             models.Index(fields=["opened_at", "observation_key"], name="attempts_by_age"),
+            # Every page counts those of today: they are few beside the counted ones.
+            models.Index(
+                fields=["opened_at", "observation_key", "lane", "state"],
+                condition=~models.Q(state="counted"),
+                name="attempts_not_counted",
+            ),
         ]
 
     def __str__(self) -> str:

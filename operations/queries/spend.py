@@ -6,7 +6,7 @@ that could grow without end stops at a number that its result says.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -113,11 +113,18 @@ def read_model_shares(since: datetime) -> ModelShares:
 
 def list_unknown_attempts(*, since: datetime, now: datetime, limit: int) -> list[LlmAttempt]:
     """Attempts whose use nobody knows, newest first. One that may yet be answered is not among them."""
-    rows = LlmAttempt.objects.filter(opened_at__gte=since).order_by("-opened_at", "-observation_key")
+    return list(_list_unknown(since, now).order_by("-opened_at", "-observation_key")[:limit])
+
+
+def count_unknown(*, since: datetime, now: datetime) -> dict[str, int]:
+    """How many of ``list_unknown_attempts`` each lane has; a range of an index that holds no counted attempt."""
+    rows = _list_unknown(since, now).order_by().values_list("lane")
+    return dict(rows.annotate(calls=Count("pk")))
+
+
+def _list_unknown(since: datetime, now: datetime) -> QuerySet[LlmAttempt]:
     late = Q(state="unknown") | Q(opened_at__lt=now - ANSWER_IS_LATE)
-    partly = rows.filter(state="unknown", day=now.astimezone(UTC).date())
-    found = [*rows.filter(NOT_COUNTED, late)[:limit], *partly[:limit]]  # each is a range of the index by day
-    return sorted(found, key=lambda row: (row.opened_at, row.observation_key), reverse=True)[:limit]
+    return LlmAttempt.objects.filter(~Q(state="counted"), late, opened_at__gte=since)
 
 
 def list_paused_providers() -> list[ProviderBreaker]:

@@ -31,10 +31,12 @@ from operations.views.spend_words import (
     describe_forecast,
     describe_lane,
     describe_level,
+    describe_tokens,
     describe_trial,
     describe_unknown,
 )
 from operations.wording import describe_money
+from operations.wording.costs import describe_spent
 from operations.wording.lanes import describe_refusal, join_lanes, name_lane, name_provider
 
 DAYS_SHOWN: Final = 30
@@ -57,6 +59,7 @@ def build_spend() -> dict[str, Any]:
     unknown = list_unknown_attempts(since=today.began_at, now=now, limit=UNKNOWN_SHOWN + 1)
     return {
         "today": today,
+        "spent": describe_spent(today.spent_usd, unknown=today.unknown, is_unknown=today.is_unknown),
         "level": describe_level(today),
         "forecast": describe_forecast(forecast_day(today, shares, now=now)),
         "lanes": list_lanes(today, providers, models),
@@ -76,7 +79,7 @@ def build_spend() -> dict[str, Any]:
 
 
 def list_lanes(today: SpendToday, providers: Mapping[str, str], models: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Every lane that used something, has a limit, or may use a model."""
+    """Every lane that asked a model today, has a limit, or may use a model."""
     used = {use.lane: use for use in today.lanes}
     shown = []
     for lane in LANES:
@@ -90,6 +93,8 @@ def list_lanes(today: SpendToday, providers: Mapping[str, str], models: Mapping[
                 "use": use,
                 "label": name_lane(lane),
                 "engine": f"{name_provider(engine)} · {model}" if model else name_provider(engine),
+                "tokens": describe_tokens(use),
+                "cost": describe_spent(use.cost_usd, unknown=use.unknown, is_unknown=use.is_unknown),
                 "state": describe_lane(use, engine),
             }
         )

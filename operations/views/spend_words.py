@@ -54,6 +54,14 @@ def describe_level(today: SpendToday) -> Wording | None:
     return None
 
 
+def describe_tokens(use: LaneUse) -> str:
+    """``1,200 of 1,500``; at least that where calls did not say what they used."""
+    limit = f" of {use.limit:,}" if use.limit else ""
+    if use.is_unknown:
+        return f"unknown{limit}"
+    return f"{'at least ' if use.unknown else ''}{use.tokens:,}{limit}"
+
+
 def describe_lane(use: LaneUse, engine: str) -> Wording:
     match use.level:
         case SpendLevel.REACHED:

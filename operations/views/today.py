@@ -7,6 +7,7 @@ from typing import Final
 from operations import queries
 from operations.spend import SpendToday, read_spend_today
 from operations.wording import describe_money
+from operations.wording.costs import describe_spent
 
 #: Label, what follows the number in words, and the events that it counts, by their registered names.
 COUNTED_EVENTS: Final = (
@@ -46,7 +47,8 @@ def describe_count(count: int) -> str:
 
 
 def describe_spend(today: SpendToday) -> Figure:
-    if not today.uses_models and not today.spent_usd:
+    if not today.uses_models and not today.spent_usd and not today.unknown:
         return Figure("Spent", "Nothing", "the built-in engine costs nothing")
     limit = f"of {describe_money(today.ceiling_usd)} a day" if today.ceiling_usd else "no daily limit is set"
-    return Figure("Spent", describe_money(today.spent_usd), limit)
+    spent = describe_spent(today.spent_usd, unknown=today.unknown, is_unknown=today.is_unknown)
+    return Figure("Spent", spent[0].upper() + spent[1:], limit)

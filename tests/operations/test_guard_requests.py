@@ -137,7 +137,9 @@ def test_health_tells_strangers_states_and_nothing_else(web: Web) -> None:
 def test_health_tells_the_operator_more(web: Web) -> None:
     body = web.script().get("/v1/health").json()
     assert body["database"]["vendor"] in ("sqlite", "postgresql")
-    assert body["spend"] == {"state": "within", "spentUsd": 0.0, "ceilingUsd": 25.0, "usesModels": False}
+    assert body["spend"] == {
+        "state": "within", "spentUsd": 0.0, "unknownCalls": 0, "ceilingUsd": 25.0, "usesModels": False
+    }  # fmt: skip
     assert set(body["projections"]["apps"].values()) == {"live"}
     assert body["worker"]["lastSeenAt"] is None
 

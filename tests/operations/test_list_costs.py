@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -182,6 +183,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "spend as a sheet": lambda: list(spend.list_ledger(timezone.now().date(), timezone.now().date())),
     "models of a day": lambda: spend.read_model_shares(timezone.now()),
     "calls of unknown use": lambda: spend.list_unknown_attempts(since=timezone.now(), now=timezone.now(), limit=20),
+    "how many calls are of unknown use": lambda: spend.count_unknown(since=timezone.now(), now=timezone.now()),
     "cost of a run": lambda: spend.find_run_cost("run-a"),
     "costs of recent jobs": lambda: spend.list_job_costs(timezone.now()),
     "cost of a job": lambda: spend.map_stage_costs(JOB),
@@ -214,6 +216,16 @@ def list_table_scans(sql: str, params: Any) -> list[str]:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
         lines = [str(row[3]) for row in cursor.fetchall()]
     return [line for line in lines if re.match(r"SCAN \w+", line) and "INDEX" not in line and line != "SCAN subquery"]
+
+
+@pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")
+def test_it_counts_unknown_calls_without_looking_at_the_counted_ones(db: None) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        spend.count_unknown(since=timezone.now(), now=timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {captured[0]['sql']}")
+        plan = " ".join(str(row[3]) for row in cursor.fetchall())
+    assert "USING COVERING INDEX attempts_not_counted (opened_at>?)" in plan
 
 
 @pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")

@@ -18,6 +18,7 @@ from operations.services.starts import Started
 from operations.stage_engine import settle_failure
 from operations.views.today import read_today
 from tests.operations.cast import Cast, ScriptedStage, claim
+from tests.operations.spending import attempt, spend
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +87,14 @@ def test_it_counts_what_was_recorded_since_midnight_utc() -> None:
         "Found": "2", "Scored": "0", "Documents": "1", "Failed": "2", "Spent": "Nothing"
     }  # fmt: skip
     assert today.figures[-1].detail == "the built-in engine costs nothing"
+
+
+def test_it_never_shows_unknown_spend_as_nothing() -> None:
+    attempt(at=NOON - timedelta(hours=1))
+    assert read_today(NOON).figures[-1].value == "Unknown"
+
+    spend("0.004", day=NOON.date())
+    assert read_today(NOON).figures[-1].value == "More than $0.00"
 
 
 @pytest.mark.parametrize("today", [0, 1, 5])

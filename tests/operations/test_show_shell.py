@@ -23,7 +23,7 @@ from operations.models import (
 from operations.navigation import Page, add_page, list_links
 from operations.settings_store import change_settings
 from operations.views.confirming import ask_first
-from tests.operations.spending import pause, spend, use_model
+from tests.operations.spending import attempt, pause, spend, use_model
 
 pytestmark = pytest.mark.django_db
 
@@ -108,6 +108,23 @@ def test_it_warns_from_80_percent_of_the_limit_on(spent: str, text: str, tone: s
 
     assert re.fullmatch(text, fact.text)
     assert (fact.tone, fact.url) == (tone, "/spend/")
+
+
+def test_it_never_shows_unknown_spend_as_nothing(django_assert_num_queries: Any) -> None:
+    attempt()
+    attempt(lane="analysis")
+
+    unknown = _shell().spend
+
+    assert (unknown.text, unknown.tone) == ("Spent today: unknown", "unknown")
+    assert unknown.detail == "What 2 calls used is unknown."
+
+    spend("1.84")
+    with django_assert_num_queries(3):
+        partly = _shell().spend
+
+    assert (partly.text, partly.tone) == ("at least $1.84 of $25.00 today", "")
+    assert partly.detail == "Spent since midnight UTC. What 2 calls used is unknown."
 
 
 def test_it_warns_of_a_lane_at_its_limit() -> None:

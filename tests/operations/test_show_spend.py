@@ -90,6 +90,45 @@ def test_it_never_takes_unknown_use_for_nothing(operator: Client) -> None:
     assert "asked-just-now" not in listed
 
 
+def test_a_lane_that_nobody_told_of_costs_an_unknown_sum(operator: Client) -> None:
+    use_model("analysis", "score")
+    change_settings({"lane_token_limits": {"score": 1500}}, actor="the test")
+    attempt()
+    attempt(http_status=200)
+
+    page = read(operator.get("/spend/"))
+
+    assert "What was spent today is unknown; the limit is $25.00" in page
+    assert "Spent today Unknown since 00:00 UTC; 2 calls did not say" in page
+    assert "Left today At most $25.00" in page
+    assert "Scoring OpenAI or compatible · gpt-5-mini unknown of 1,500 2 calls did not say unknown" in page
+    assert "gpt-5-mini 0 0 in, 0 out $0.00" in page, "the other lane was not asked"
+
+
+def test_a_sum_that_lacks_some_calls_is_at_least_that(operator: Client) -> None:
+    use_model("analysis", "score")
+    spend("0.10")
+    attempt("0.10")
+    attempt()
+    attempt(lane="analysis")
+
+    page = read(operator.get("/spend/"))
+
+    assert "at least $0.10 of $25.00 spent today" in page
+    assert "gpt-5-mini at least 1,200 1 call did not say; 1,000 in, 200 out at least $0.10" in page
+    assert "gpt-5-mini unknown 1 call did not say unknown" in page
+
+
+def test_yesterdays_unknown_calls_and_one_on_its_way_say_nothing_of_today(operator: Client) -> None:
+    now = timezone.now()
+    use_model("score")
+    spend("0.10")
+    attempt(at=now - timedelta(days=1))
+    attempt(state="open", at=now)
+
+    assert " $0.10 of $25.00 spent today" in read(operator.get("/spend/"))
+
+
 def test_it_draws_thirty_days_and_has_them_as_a_table(operator: Client) -> None:
     use_model("score")
     today = timezone.now().date()

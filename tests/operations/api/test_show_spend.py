@@ -38,6 +38,19 @@ def test_it_answers_today_by_lane_and_what_is_left(script: Script) -> None:
     assert (len(body["history"]), body["history"][-1]["costUsd"]) == (30, 1.84)
 
 
+def test_what_nobody_told_is_null_with_the_calls_beside_it(script: Script) -> None:
+    use_model("score")
+    attempt()
+    attempt()
+
+    body = script.send("GET", "/v1/spend").json()
+
+    assert (body["spentUsd"], body["unknownCalls"], body["leftUsd"]) == (None, 2, 25.0)
+    lanes = {lane["lane"]: (lane["costUsd"], lane["tokens"], lane["unknownCalls"]) for lane in body["lanes"]}
+    assert (lanes["score"], lanes["analysis"]) == ((None, None, 2), (0.0, 0, 0))
+    assert [(model["costUsd"], model["tokens"], model["unknown"]) for model in body["models"]] == [(None, None, 2)]
+
+
 def test_it_has_nothing_left_to_say_without_a_ceiling(script: Script) -> None:
     change_settings({"daily_budget_usd": 0}, actor="the test")
 
