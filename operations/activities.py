@@ -56,7 +56,12 @@ def raise_if_stopped() -> None:
     if is_canceled_by_operator():
         raise CancelledError("canceled between items")
     if must_stop():
-        raise ApplicationError("This worker is shutting down; the rest is done by the next.", type="worker_shutdown")
+        raise make_shutdown_error()
+
+
+def make_shutdown_error() -> ApplicationError:
+    message = "This worker is shutting down; the rest is done by the next."
+    return ApplicationError(message, type=ErrorCode.WORKER_SHUTDOWN)
 
 
 def check_workspace(identity: str) -> None:
@@ -70,18 +75,30 @@ def read_owner() -> Owner:
     return Owner(info.workflow_id or "", info.workflow_run_id or "", info.attempt)
 
 
+def make_context(given: StageJobInput | StageBatchInput) -> StageContext:
+    return StageContext(
+        read_owner(),
+        given.profile_version,
+        given.execution_ref,
+        is_cancelled=is_canceled_by_operator,
+        must_stop=must_stop,
+    )
+
+
 def run_job(stage: StageName, given: StageJobInput) -> StageReport:
     """One job; a retryable failure raises, so that Temporal's policy times the next attempt.
 
     So does a stage that another run is working on: a later attempt finds what that run has made.
     """
     check_workspace(given.workspace_identity)
-    context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
+    context = make_context(given)
     settle_earlier_attempts(stage, context.owner, [UUID(given.job_id)])
     result = work_job(UUID(given.job_id), stage, context)
     report = result.report
     if report.state == StageState.CANCELED and is_canceled_by_operator():
         raise CancelledError("canceled before publishing")
+    if report.code == ErrorCode.WORKER_SHUTDOWN:
+        raise make_shutdown_error()
     if report.code == OWNED_BY_OTHER_RUN:
         raise ApplicationError(f"Another run is working on {stage} of this job.", type=report.code)
     if result.waits:
@@ -111,7 +128,7 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     are left in line.
     """
     check_workspace(given.workspace_identity)
-    context = StageContext(read_owner(), given.profile_version, given.execution_ref, is_canceled_by_operator)
+    context = make_context(given)
     settle_earlier_attempts(stage, context.owner, _read_job_ids(given))
     reports = _list_ended_before(stage, given)
     again = False
@@ -122,6 +139,8 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
             reports.append(StageReport(str(job_id), stage, StageState.PENDING, stopped.report.code))
             continue
         result = work_job(job_id, stage, context)
+        if result.report.code == ErrorCode.WORKER_SHUTDOWN:
+            raise make_shutdown_error()
         reports.append(result.report)
         again = again or result.retryable
         if result.waits or result.retry_after is not None:

@@ -38,6 +38,13 @@ class StageCanceled(StageError):
     code = "CANCELED"
 
 
+class WorkerStops(StageError):
+    """The worker was told to stop before this stage had a result; the next one does it."""
+
+    code = ErrorCode.WORKER_SHUTDOWN
+    retryable = True
+
+
 class IllegalTransition(StageError):
     """The stage cannot go from its present state to the one asked for."""
 

@@ -1,6 +1,6 @@
 """On whose behalf a model is called: set where a stage begins its work, read where an attempt is recorded."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ class Caller:
     activity_attempt: int = 1
     job_id: UUID | None = None
     stage: str = ""
+    check_stop: Callable[[], None] = lambda: None  # raises where no further call may begin
 
 
 _caller: ContextVar[Caller] = ContextVar("llm_caller", default=Caller())  # noqa: B039 - it is frozen

@@ -5,11 +5,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from uuid import UUID
 
 from operations.database import current_write
 from operations.errors import OperationsError
 from operations.llm.answers import extract_json
-from operations.llm.calls import get_caller
+from operations.llm.calls import Caller, get_caller
 from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderNotSetUp, ProviderPaused, RequestRefused
 from operations.llm.ledger import Target, close_unknown, note_answer, note_error, note_refusal, open_attempt
 from operations.llm.providers import build_model, choose_target, is_free, read_base_url, trusted_authorities
@@ -50,7 +51,7 @@ def ask_model(question: Question[T], *, target: Target | None = None) -> T:
     """Ask the model of the question's lane. At most ``ANSWER_SECONDS`` an attempt.
 
     Raises ``BudgetExceeded``, ``ProviderPaused``, ``ProviderNotSetUp``, ``RequestRefused``, ``ProviderBusy``,
-    ``AnswerUnusable`` or ``StageCanceled``; whatever an attempt used has been counted by then.
+    ``AnswerUnusable``, ``StageCanceled`` or ``WorkerStops``; whatever an attempt used has been counted by then.
     """
     from operations.llm.transport import Call
 
@@ -111,7 +112,7 @@ def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
     class Gate(WrapperModel):
         async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> "ModelResponse":
             caller = get_caller()
-            key = await in_thread(lambda: open_attempt(call.target, caller))
+            key = await in_thread(lambda: admit_attempt(call.target, caller))
             call.begin_attempt(key)
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
@@ -138,6 +139,12 @@ def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
                 return stream.get()
 
     return Gate(model)
+
+
+def admit_attempt(target: Target, caller: Caller) -> UUID:
+    """As ``open_attempt``; also raises what the caller's ``check_stop`` does."""
+    caller.check_stop()
+    return open_attempt(target, caller)
 
 
 def tidy_response(response: "ModelResponse") -> "ModelResponse":

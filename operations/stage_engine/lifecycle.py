@@ -234,17 +234,19 @@ def settle_failure(claim: Claim, *, code: str, message: str, retryable: bool) ->
     return StageState.FAILED
 
 
-def release_claim(claim: Claim, *, reason_code: str) -> None:
-    """Give a claimed row back: its work was not begun, something has to be waited for. The attempt is not counted.
+def release_claim(claim: Claim, *, reason_code: str, waits: bool = True) -> None:
+    """Give a claimed row back: its work could not be done now. The attempt is not counted.
 
-    The row keeps why it waits (``reason_code``: ``budget``, ``provider_paused``).
+    Where it ``waits`` for something the row keeps what that is (``reason_code``: ``budget``, ``provider_paused``);
+    otherwise it is simply in line again, as when its worker was told to stop.
     """
     stage = get_stage(claim.stage)
     with writer():
         row = _get_fenced(claim)
         call_quietly(lambda: stage.record_cancellation(claim), of=stage.name)
-        record_ending(row, stage, outcome="waits", error=(reason_code, ""))
-        reset_row(row, reason_code=reason_code, attempts=max(0, row.attempts - 1), waits_for=reason_code)
+        record_ending(row, stage, outcome="waits" if waits else "released", error=(reason_code, ""))
+        waits_for = reason_code if waits else ""
+        reset_row(row, reason_code=reason_code, attempts=max(0, row.attempts - 1), waits_for=waits_for)
 
 
 def release_row(row: JobStageState) -> None:

@@ -8,7 +8,7 @@ from time import monotonic
 from uuid import UUID
 
 from operations.contracts import LOST_OWNERSHIP, ExecutionRef, StageName, StageReport, StageState
-from operations.errors import LeaseLost, OperationsError, StageCanceled
+from operations.errors import LeaseLost, OperationsError, StageCanceled, WorkerStops
 from operations.llm.calls import Caller, calling_as
 from operations.llm.errors import WorkWaits
 from operations.log_lines import note_places, working_on
@@ -32,6 +32,7 @@ INTERNAL_ERROR = "INTERNAL_ERROR"
 class StageContext:
     """Who works, for which profile and execution, and how to learn that the work was canceled.
 
+    ``must_stop`` says that this worker may begin no further call to a model: what is unfinished is handed back.
     ``waits_for`` is the code of what the run has to wait for: nothing new is begun then.
     """
 
@@ -40,6 +41,14 @@ class StageContext:
     execution_ref: ExecutionRef | None = None
     is_cancelled: Callable[[], bool] = lambda: False
     waits_for: str = ""
+    must_stop: Callable[[], bool] = lambda: False
+
+    def check_stop(self) -> None:
+        """Raises ``StageCanceled`` or ``WorkerStops`` where nothing more may be begun."""
+        if self.is_cancelled():
+            raise StageCanceled
+        if self.must_stop():
+            raise WorkerStops
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ def _run(claim: Claim, context: StageContext) -> WorkResult:
 def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     job_id, stage = str(claim.job_id), get_stage(claim.stage)
     try:
-        with calling_as(_describe_caller(claim)):
+        with calling_as(_describe_caller(claim, context)):
             result = stage.run(claim, is_cancelled=context.is_cancelled)
         if context.is_cancelled():
             raise StageCanceled
@@ -112,6 +121,10 @@ def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
         release_claim(claim, reason_code=waits.reason)
         report = StageReport(job_id, claim.stage, StageState.PENDING, str(waits.code))
         return WorkResult(report, message=waits.message, waits=True)
+    except WorkerStops as stops:
+        release_claim(claim, reason_code=str(stops.code), waits=False)
+        report = StageReport(job_id, claim.stage, StageState.PENDING, str(stops.code))
+        return WorkResult(report, retryable=True, message=stops.message)
     except OperationsError as failure:
         result = _fail(claim, code=str(failure.code), message=failure.message, retryable=failure.retryable)
         return replace(result, retry_after=failure.retry_after)
@@ -121,9 +134,9 @@ def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     return WorkResult(StageReport(job_id, claim.stage, StageState.SUCCEEDED))
 
 
-def _describe_caller(claim: Claim) -> Caller:
+def _describe_caller(claim: Claim, context: StageContext) -> Caller:
     owner = claim.owner
-    return Caller(owner.workflow_id, owner.run_id, owner.attempt, claim.job_id, claim.stage)
+    return Caller(owner.workflow_id, owner.run_id, owner.attempt, claim.job_id, claim.stage, context.check_stop)
 
 
 def _fail(claim: Claim, *, code: str, message: str, retryable: bool) -> WorkResult:

@@ -9,6 +9,7 @@ from operations.wording.tones import Tone, Wording
 
 _RESETS = {
     "budget": Wording("Waits for the budget", Tone.WAITING, "It does not count as an attempt."),
+    "worker_shutdown": Wording("Broke off", Tone.IDLE, "The worker stopped; it does not count as an attempt."),
     "owner_recovered": Wording("Broke off", Tone.IDLE, "Its run was gone, so the step was put back to be done."),
 }
 

@@ -86,10 +86,15 @@ def enrich(posting: Posting = BACKEND) -> UUID:
 
 
 def score(
-    job_id: UUID, *, run: str = "run-1", attempt: int = 1, is_cancelled: Callable[[], bool] = lambda: False
+    job_id: UUID,
+    *,
+    run: str = "run-1",
+    attempt: int = 1,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    must_stop: Callable[[], bool] = lambda: False,
 ) -> StageReport:
-    owner = Owner(f"prep-{job_id}", run, attempt)
-    return work_job(job_id, StageName.SCORE, StageContext(owner, 1, is_cancelled=is_cancelled)).report
+    context = StageContext(Owner(f"prep-{job_id}", run, attempt), 1, is_cancelled=is_cancelled, must_stop=must_stop)
+    return work_job(job_id, StageName.SCORE, context).report
 
 
 def read_lane(asked: Asked) -> str:

@@ -378,6 +378,23 @@ def test_a_cancellation_in_flight_counts_the_use_and_publishes_nothing(
     assert_rebuild_matches()
 
 
+def test_a_worker_that_stops_between_the_lanes_leaves_the_other_to_the_next(
+    models: ModelServer, assert_rebuild_matches: Check
+) -> None:
+    job_id = enrich()
+    models.script(analyze(), judge())
+
+    report = score(job_id, must_stop=lambda: len(models.requests) >= 1)
+
+    row = get_stage_row(job_id, "score")
+    assert (report.state, report.code) == ("pending", "worker_shutdown")
+    assert (row.state, row.attempts, row.reason_code) == ("pending", 0, "")
+    assert PostingAnalysis.objects.count() == 1
+    assert score(job_id, attempt=2).state == "succeeded"
+    assert list_lanes(models) == list(BOTH)
+    assert_rebuild_matches()
+
+
 def test_a_lease_lost_in_flight_stores_nothing(models: ModelServer) -> None:
     job_id = enrich()
     models.script(analyze(), judge())
