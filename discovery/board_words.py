@@ -12,6 +12,7 @@ BOARD_REASONS: Final = {
     "UNEXPECTED_STATUS": Reason("the site answered unexpectedly", "Try again later."),
     "BAD_CONTENT": Reason("the answer cannot be read", "The board may have changed; try again later."),
     "TLS_FAILED": Reason("the site's certificate is not valid", "Open it in a browser to see what is wrong."),
+    "INTERNAL_ERROR": Reason("our own reader broke off on its answer", "The worker's log says where."),
     "BODY_TOO_LARGE": Reason("the board is too large to read"),
 }
 #: The next run reads such a board again; nobody needs to do anything.

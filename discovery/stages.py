@@ -43,7 +43,7 @@ class EnrichStage(Stage):
                 raise
             return judge_activity(read_payload(job), job, now)
         if len(page.description) <= len(job.source_description):
-            return judge_activity(read_payload(job), job, now)
+            return judge_activity(add_what_the_page_knows(read_payload(job), page), job, now)
         return judge_activity(replace(page, apply_url=page.apply_url or job.apply_url), job, now)
 
     def publish(self, claim: Claim, result: Any) -> Settlement:
@@ -69,6 +69,19 @@ def read_payload(job: Job) -> PageContent:
         location=job.location,
         mode=WorkMode(job.mode),
         active=ActiveState.ACTIVE,
+    )
+
+
+def add_what_the_page_knows(payload: PageContent, page: PageContent) -> PageContent:
+    """The source's own text, with what only the page says: that the posting is closed, and metadata."""
+    closed = page.active is ActiveState.CLOSED
+    return replace(
+        page,
+        tier=payload.tier,
+        description=payload.description,
+        apply_url=payload.apply_url or page.apply_url,
+        active=page.active if closed else payload.active,
+        evidence=page.evidence if closed else payload.evidence,
     )
 
 
@@ -99,6 +112,6 @@ def fetch_page(url: str, *, now: datetime, is_cancelled: Callable[[], bool]) -> 
         kind = TransientStageFailure if error.retryable else StageFailure
         raise kind(error.message, code=error.code) from None
     page = extract_page(response.decode_text(), url=response.url, now=now)
-    if not page.description:
+    if not page.description and page.active is not ActiveState.CLOSED:
         raise StageFailure("The posting's page holds no readable description.", code="NO_CONTENT")
     return page

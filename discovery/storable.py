@@ -60,6 +60,13 @@ def fit_content(content: PageContent) -> PageContent:
         content,
         description=fit_description(content.description),
         apply_url=fit_url(content.apply_url),
+        location=fit_line(content.location),
+        places=tuple(place for item in content.places[:PLACES_LIMIT] if (place := fit_line(item))),
+        remote_eligibility=fit_line(content.remote_eligibility),
+        employment_type=fit_line(content.employment_type, limit=60),
+        salary=fit_salary(content.salary),
+        posted_at=fit_moment(content.posted_at),
+        valid_through=fit_moment(content.valid_through),
         evidence=fit_line(content.evidence, limit=80),
         warnings=tuple(fit_line(warning, limit=80) for warning in content.warnings),
     )

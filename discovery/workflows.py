@@ -54,14 +54,22 @@ class DiscoverWorkflow:
             "plan_sources", PlanInput(ref, given.families), result_type=DiscoveryPlan, **policies.NETWORK
         )
         counts, failure = await self._crawl(plan, given, ref)
-        enriched = await workflow.execute_activity(
-            "enrich_jobs",
-            StageBatchInput(given.profile_version, given.workspace_identity, None, ref),
-            result_type=BatchReport,
-            **policies.NETWORK,
-        )
-        counts["enriched"] = enriched.counts.get("succeeded", 0)
-        counts["enrichFailed"] = enriched.counts.get("failed", 0) + enriched.counts.get("exhausted", 0)
+        try:
+            enriched = await workflow.execute_activity(
+                "enrich_jobs",
+                StageBatchInput(given.profile_version, given.workspace_identity, None, ref),
+                result_type=BatchReport,
+                **policies.NETWORK,
+            )
+            counts["enriched"] = enriched.counts.get("succeeded", 0)
+            counts["enrichFailed"] = enriched.counts.get("failed", 0) + enriched.counts.get("exhausted", 0)
+        except ActivityError as error:
+            # What was enriched before is prepared all the same, and the run then ends with this failure.
+            if is_cancelled_exception(error) or not workflow.patched("prepare-after-failed-enrichment"):
+                raise
+            failure = failure or ApplicationError(
+                "the enrichment did not finish", type=_read_code(error), non_retryable=True
+            )
         fanout = await workflow.execute_activity(
             "fan_out_preparations",
             FanoutInput(ref, given.profile_version, given.workspace_identity),

@@ -17,7 +17,7 @@ from discovery.events import (
 )
 from discovery.identity import description_hash, normalise_url, token_jaccard
 from discovery.models import DuplicateCandidate, Job, PostingContentSnapshot
-from discovery.services.postings import set_active_state
+from discovery.services.postings import complete_job, set_active_state
 from discovery.storable import fit_content
 from operations.contracts import StageName
 from operations.database import require_write
@@ -69,6 +69,7 @@ def save_snapshot(job: Job, content: PageContent) -> PostingContentSnapshot:
             characters=len(content.description),
         )
     )
+    complete_job(job, content)
     if content.active is not ActiveState.UNKNOWN and job.active_state != content.active:
         set_active_state(job, content.active, evidence=content.evidence or "enriched_as_open")
     append(

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import Count
 from django.utils import timezone
 
-from discovery.contracts import ActiveState, PayPeriod, Posting, SkippedPosting
+from discovery.contracts import ActiveState, PageContent, PayPeriod, Posting, Salary, SkippedPosting, WorkMode
 from discovery.events import JobActiveStateChanged, JobDiscovered, JobSourceObserved, JobUpdated
 from discovery.identity import company_key, title_key
 from discovery.models import Job, JobSourceObservation
@@ -168,16 +168,20 @@ def _copy(job: Job, posting: Posting, content_hash: str, now: datetime) -> None:
     job.remote_eligibility = posting.remote_eligibility
     job.employment_type, job.department = posting.employment_type, posting.department
     job.language, job.url, job.apply_url = posting.language, posting.url, posting.apply_url
-    job.salary_minimum = salary.minimum if salary else None
-    job.salary_maximum = salary.maximum if salary else None
-    job.salary_currency = salary.currency if salary else ""
-    job.salary_period = salary.period if salary else PayPeriod.UNKNOWN
-    job.salary_note = salary.note if salary else ""
+    _set_salary(job, salary)
     job.source_description = posting.description
     job.content_hash = content_hash
     job.title_key, job.company_key = title_key(posting.title)[:300], company_key(posting.company)[:200]
     job.posted_at, job.source_updated_at, job.closes_at = posting.posted_at, posting.updated_at, posting.closes_at
     job.updated_at = now
+
+
+def _set_salary(job: Job, salary: Salary | None) -> None:
+    job.salary_minimum = salary.minimum if salary else None
+    job.salary_maximum = salary.maximum if salary else None
+    job.salary_currency = salary.currency if salary else ""
+    job.salary_period = salary.period if salary else PayPeriod.UNKNOWN
+    job.salary_note = salary.note if salary else ""
 
 
 def _update_job(job: Job, posting: Posting, content_hash: str, now: datetime) -> bool:
@@ -193,6 +197,27 @@ def _update_job(job: Job, posting: Posting, content_hash: str, now: datetime) ->
     if SCORE_AGAIN.intersection(changed):
         mark_stale(StageName.SCORE, [job.id], reason_code="POSTING_CHANGED")
     return bool(changed)
+
+
+def complete_job(job: Job, page: PageContent) -> None:
+    """Fill in what the source left open and the posting's page says; what the source said is left as it is. Inside
+    ``writer()``."""
+    before = {name: getattr(job, name) for name in CONTENT_FIELDS}
+    job.location = job.location or page.location
+    job.places = job.places or list(page.places)
+    job.mode = page.mode if job.mode == WorkMode.UNKNOWN else job.mode
+    job.remote_eligibility = job.remote_eligibility or page.remote_eligibility
+    job.employment_type = job.employment_type or page.employment_type
+    job.apply_url = job.apply_url or page.apply_url
+    if job.salary_minimum is None and job.salary_maximum is None and page.salary is not None:
+        _set_salary(job, page.salary)
+    job.posted_at = job.posted_at or page.posted_at
+    job.closes_at = job.closes_at or page.valid_through
+    changed = tuple(dict.fromkeys(CONTENT_FIELDS[name] for name in before if getattr(job, name) != before[name]))
+    if changed:
+        job.updated_at = timezone.now()
+        job.save()
+        append(JobUpdated(job_id=job.id, changed=changed, **describe_job(job)))
 
 
 def is_past_closing(job: Job, now: datetime) -> bool:

@@ -1,5 +1,6 @@
 """One discovery run: its plan, its sources, its progress and its end."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from discovery.contracts import DiscoveryEnd, DiscoveryPlan, SkippedPosting
 from discovery.events import DiscoveryRunCompleted, DiscoveryRunFailed, DiscoveryRunStarted
-from discovery.gateway import Denied, FetchError, UnsafeDestination, fetch_json
+from discovery.gateway import Denied, FetchCancelled, FetchError, UnsafeDestination, fetch_json
 from discovery.models import DiscoveryRun, DiscoveryRunSource, SourceRegistryEntry
 from discovery.services.fence import check_discovery, make_discovery_end_key
 from discovery.services.postings import record_postings
@@ -20,16 +21,21 @@ from discovery.sources.bundled import FAMILY as BUNDLED
 from discovery.sources.bundled import find_bundled_board, read_bundled_board
 from operations.contracts import ExecutionRef, StepKind
 from operations.database import writer
-from operations.errors import NotConfigured
+from operations.errors import NotConfigured, OperationsError
 from operations.eventlog import append
+from operations.log_lines import note_places
 from operations.metrics import record_attempt
 from operations.services.steps import fail_open_steps, queue_step
 from operations.settings_store import get_setting
+from operations.stage_engine import OUTAGES
+
+log = logging.getLogger(__name__)
 
 _HOPELESS = {
     Denied.code: Denied.error_type,
     UnsafeDestination.code: UnsafeDestination.error_type,
     "MALFORMED_BOARD": "source_unavailable",
+    "INTERNAL_ERROR": "source_unavailable",
 }
 SPINE_STEPS = 2  # the terminal enrichment and the terminal preparation
 
@@ -132,29 +138,41 @@ def crawl_source(
     entry = SourceRegistryEntry.objects.get(id=source_id)
     started = timezone.now()
     try:
-        payload = _read_payload(entry, is_cancelled)
-        parsed = get_source(entry.kind).parse_board(payload, board=entry.board)
+        counts = _read_board(ref, entry, is_cancelled)
     except FetchError as error:
         failure = SourceFailure(source_id, error.code, error.error_type, error.retryable, error.message)
     except (MalformedBoard, UnknownSource) as error:
         failure = SourceFailure(source_id, "MALFORMED_BOARD", "source_unavailable", False, str(error)[:200])
+    except (FetchCancelled, OperationsError, *OUTAGES):
+        raise
+    except Exception as error:  # a bug that this board's answer brings out: the others are read all the same
+        log.error("reading %s raised %s", source_id, type(error).__name__)
+        note_places(log, error)
+        message = f"An unexpected {type(error).__name__} while reading this board; the worker's log has its place."
+        failure = SourceFailure(source_id, "INTERNAL_ERROR", "source_unavailable", False, message)
     else:
-        limit = int(get_setting("results_per_board"))
-        accepted = record_postings(source_id, parsed.postings[:limit], execution_ref=ref)
-        skipped = (*parsed.skipped, *accepted.skipped)
-        counts = {
-            "postings": len(parsed.postings),
-            "new": accepted.new,
-            "existing": accepted.existing,
-            "updated": accepted.updated,
-            "skipped": len(skipped),
-            "beyondLimit": max(0, len(parsed.postings) - limit),
-            **count_skips(skipped),
-        }
         _record_source(ref, entry, counts, None, attempt, started)
         return None
     _record_source(ref, entry, {}, failure, attempt, started)
     return failure
+
+
+def _read_board(ref: ExecutionRef, entry: SourceRegistryEntry, is_cancelled: Callable[[], bool]) -> dict[str, int]:
+    """Accept what one board shows now; what was counted."""
+    payload = _read_payload(entry, is_cancelled)
+    parsed = get_source(entry.kind).parse_board(payload, board=entry.board)
+    limit = int(get_setting("results_per_board"))
+    accepted = record_postings(entry.id, parsed.postings[:limit], execution_ref=ref)
+    skipped = (*parsed.skipped, *accepted.skipped)
+    return {
+        "postings": len(parsed.postings),
+        "new": accepted.new,
+        "existing": accepted.existing,
+        "updated": accepted.updated,
+        "skipped": len(skipped),
+        "beyondLimit": max(0, len(parsed.postings) - limit),
+        **count_skips(skipped),
+    }
 
 
 def count_skips(skipped: Sequence[SkippedPosting]) -> dict[str, int]:

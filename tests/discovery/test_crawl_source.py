@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from discovery.board_words import describe_failure
 from discovery.gateway import FetchCancelled
 from discovery.models import DiscoveryRunSource, Job, SourceRegistryEntry
 from discovery.services.runs import (
@@ -286,3 +287,24 @@ def test_it_fails_a_bundled_board_that_no_longer_ships(assert_rebuild_matches: C
     assert (failure.code, failure.retryable) == ("MALFORMED_BOARD", False)
     assert crawl_source(FIRST_RUN, added[1], attempt=1, is_cancelled=lambda: False) is None
     assert_rebuild_matches()
+
+
+def test_an_answer_that_breaks_our_own_reader_fails_its_board_alone(
+    fernhill: Fernhill, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else the other boards of its family would never be read, at any attempt."""
+
+    def break_off(*_given: Any, **_named: Any) -> Any:
+        raise KeyError("the posting's text")
+
+    monkeypatch.setattr("discovery.services.runs.record_postings", break_off)
+    fernhill.answer(reply_json(GOOD))
+
+    failure = fernhill.crawl()
+
+    assert failure is not None
+    assert (failure.code, failure.error_type, failure.retryable) == ("INTERNAL_ERROR", "source_unavailable", False)
+    assert "KeyError" in failure.message and "posting's text" not in failure.message + caplog.text
+    row = DiscoveryRunSource.objects.get(source_id=fernhill.source_id)
+    assert (row.state, row.error_code, row.retryable) == ("failed", "INTERNAL_ERROR", False)
+    assert describe_failure("INTERNAL_ERROR").word.startswith("Failed: our own reader")

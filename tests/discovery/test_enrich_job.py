@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -7,7 +8,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from discovery.contracts import ActiveState, ContentTier, PageContent
+from discovery.contracts import ActiveState, ContentTier, PageContent, WorkMode
 from discovery.models import Job
 from discovery.services.enrichment import save_snapshot
 from operations.contracts import StageName
@@ -152,6 +153,53 @@ def test_it_keeps_the_boards_text_where_the_page_says_less(pages: BoardServer, a
         "source_payload",
         "Python and Django, in Austin, with a team of seven.",
     )
+    assert_rebuild_matches()
+
+
+def test_a_page_that_says_less_still_tells_that_the_posting_has_ended(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    pages.set_route(PATH, reply_html("<html><body><h1>This position has been filled.</h1></body></html>"))
+    told, silent = (
+        add_job(on_page(pages, description="Python and Django, in Austin, with a team of seven, and more to say.")),
+        add_job(replace(on_page(pages), external_id="R-9", description="")),
+    )
+
+    for job_id in (told, silent):
+        assert work(job_id, "enrich").state == "succeeded"
+        [snapshot] = read_snapshots(job_id)
+        assert snapshot.active_state == "closed" and snapshot.evidence.startswith("NOTICE_")
+        assert Job.objects.get(id=job_id).active_state == "closed"
+        assert work(job_id, "score").code == "POSTING_CLOSED"
+    assert read_snapshots(told)[0].description.startswith("Python and Django")
+    assert_rebuild_matches()
+
+
+def test_it_fills_in_what_the_source_left_open_and_changes_nothing_else(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    closes = timezone.now().replace(microsecond=0) + timedelta(days=30)
+    structured = {
+        "@type": "JobPosting", "title": "Another title", "description": "Build things in Python. " * 20,
+        "jobLocationType": "TELECOMMUTE", "employmentType": "FULL_TIME", "validThrough": closes.isoformat(),
+        "jobLocation": {"address": {"addressLocality": "Lisbon", "addressCountry": "PT"}},
+        "baseSalary": {"currency": "EUR", "value": {"minValue": 60000, "maxValue": 80000, "unitText": "YEAR"}},
+    }  # fmt: skip
+    pages.set_route(PATH, reply_html(f'<script type="application/ld+json">{json.dumps(structured)}</script>'))
+    job_id = add_job(replace(on_page(pages), location="Porto", mode=WorkMode.UNKNOWN, salary=None, employment_type=""))
+    before = Job.objects.get(id=job_id)
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+    job = Job.objects.get(id=job_id)
+    assert (job.title, job.location) == (before.title, "Porto")
+    assert (job.mode, job.employment_type, job.closes_at) == ("remote", "FULL_TIME", closes)
+    assert (job.salary_minimum, job.salary_maximum, job.salary_currency) == (60000, 80000, "EUR")
+    [updated] = list_events("JobUpdated")
+    assert {"workMode", "employmentType", "salary", "closesAt"} <= set(updated["changed"])
+    assert "location" not in updated["changed"]
+    enrich_again(job_id)
+    assert len(list_events("JobUpdated")) == 1
     assert_rebuild_matches()
 
 

@@ -97,6 +97,29 @@ def test_a_plain_exception_ends_the_run_once_as_internal(server: TemporalServer,
     asyncio.run(run())
 
 
+def test_what_was_found_is_prepared_although_its_enrichment_broke_off(server: TemporalServer) -> None:
+    async def run() -> None:
+        stubs = Stubs(fail="enrich_jobs")
+        name = "DiscoverWorkflow"
+        async with connected(server) as client:
+            async with serving(client, stubs):
+                handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+                failure = await read_failure(handle)
+            history = await handle.fetch_history()
+        assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.CONFIGURATION
+        assert stubs.calls[-4:] == [
+            "enrich_jobs",
+            "fan_out_preparations",
+            "record_discovery_end",
+            "record_workflow_outcome",
+        ]
+        assert describe_ends(stubs) == [(RunStatus.FAILED, ErrorCode.CONFIGURATION)]
+        assert [end.error_code for end in stubs.ends] == [ErrorCode.CONFIGURATION]
+        await replay(history)
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("name", INPUTS)
 def test_a_cancellation_in_the_middle_is_recorded_once(server: TemporalServer, name: str) -> None:
     async def run() -> None:
