@@ -14,12 +14,14 @@ POLL_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How the run ended; ``unfinished`` preparations were still open when the time was up."""
+    """How the run ended. Of the preparations that it planned, ``unfinished`` were still open when the time was up, and
+    ``failed`` ended otherwise than well."""
 
     status: str
     error_code: str
     result: dict[str, str]
     unfinished: int = 0
+    failed: int = 0
 
 
 def follow_run(run_id: str, *, show: Callable[[str], None], timeout_seconds: float) -> RunEnd:
@@ -45,7 +47,7 @@ def follow_discovery(ref: ExecutionRef, *, show: Callable[[str], None], timeout_
         show(f"{len(planned) - still_open} of {len(planned)} jobs prepared")
         raise_if_asked()
         time.sleep(POLL_SECONDS)
-    return RunEnd(end.status, end.error_code, end.result, still_open)
+    return RunEnd(end.status, end.error_code, end.result, still_open, queries.count_failed_runs(planned))
 
 
 def describe_counts(counts: dict[str, dict[str, int]]) -> str:

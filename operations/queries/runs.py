@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from operations.contracts import RunStatus
 from operations.errors import WorkerUnavailable
 from operations.models import WorkflowRunProjection
 from operations.temporal import resolve_address
@@ -71,6 +72,13 @@ def list_open_runs_of_job(job_id: UUID) -> list[RunRow]:
 def count_open_runs(workflow_ids: Sequence[str]) -> int:
     """How many of these workflows have a run that has not ended."""
     return WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids, status__in=OPEN_STATES).count()
+
+
+def count_failed_runs(workflow_ids: Sequence[str]) -> int:
+    """How many of these workflows ended otherwise than well at their newest run."""
+    rows = WorkflowRunProjection.objects.filter(workflow_id__in=workflow_ids).order_by("first_seen_at", "run_id")
+    newest = dict(rows.values_list("workflow_id", "status"))
+    return sum(status not in (*OPEN_STATES, RunStatus.SUCCEEDED) for status in newest.values())
 
 
 def build_temporal_command(workflow_id: str, run_id: str) -> str:

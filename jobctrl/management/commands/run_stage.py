@@ -41,13 +41,15 @@ class Command(ProductCommand):
         except TimeoutError as error:
             raise CommandError(str(error)) from None
         self.report(started, end, as_json=options["json"])
-        if end is not None and (end.status != "succeeded" or end.unfinished or has_failures(end)):
+        if end is not None and (end.status != "succeeded" or end.unfinished or end.failed or has_failures(end)):
             sys.exit(1)
 
     def start(self, options: dict[str, Any]) -> Started:
         stage = StageName(options["stage"])
         if stage is StageName.DISCOVER and options["job"]:
             raise CommandError("--job: a discovery run is not about chosen jobs.")
+        if stage is StageName.DISCOVER and options["limit"]:
+            raise CommandError("--limit: a discovery run has none; results_per_board in Settings bounds each board.")
         return start_stage(StartOrder(stage, options["job"], options["limit"]))
 
     def follow(self, started: Started, options: dict[str, Any]) -> RunEnd:
@@ -75,7 +77,9 @@ class Command(ProductCommand):
             facts = ", ".join(f"{value} {name}" for name, value in end.result.items() if value)
             why = f" with {end.error_code}" if end.error_code else ""
             self.stdout.write(f"It {end.status}{why}. {facts}")
+            if end.failed or end.unfinished:
+                self.stdout.write(f"Preparations: {end.failed} failed, {end.unfinished} not ended yet.")
 
 
 def has_failures(end: RunEnd) -> bool:
-    return any(end.result.get(state, "0") not in ("", "0") for state in ("failed", "exhausted"))
+    return any(end.result.get(state, "0") not in ("", "0") for state in ("failed", "exhausted", "enrichFailed"))
