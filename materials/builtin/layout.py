@@ -6,10 +6,11 @@ The figures are the document style sheet's, in lines of whichever style needs mo
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import ceil
+from unicodedata import east_asian_width
 
 from materials.contracts import ResumeDocument, ResumeEntry
 
-WIDTH = 104  # characters
+WIDTH = 104  # characters of a Latin script; one of Chinese, Japanese or Korean takes two
 _HEADER = 3.6  # name, label and the gap below
 _CONTACT_WIDTH = 108
 _CONTACT_GAP = 4  # in characters, between two contacts
@@ -24,15 +25,15 @@ FIRST_BULLET = 1 + _LIST_GAP + _GAP - _BRIEF_GAP  # what an entry of one line gr
 
 
 def estimate_lines(document: ResumeDocument) -> float:
-    contacts = sum(len(contact.text) + _CONTACT_GAP for contact in document.contacts)
+    contacts = sum(measure(contact.text) + _CONTACT_GAP for contact in document.contacts)
     total = _HEADER + ceil(contacts / _CONTACT_WIDTH)
     summary = " ".join(line.text for line in document.summary)
     if summary:
-        total += _HEADING + _count_lines(len(summary))
+        total += _HEADING + _count_lines(measure(summary))
     if document.skills:
         total += _HEADING
     for row in document.skills:
-        total += _SKILL_GAP + _count_lines(len(row.group) + sum(len(skill.text) + 2 for skill in row.skills))
+        total += _SKILL_GAP + _count_lines(measure(row.group) + sum(measure(skill.text) + 2 for skill in row.skills))
     sections = (document.experience, document.projects, document.education, document.credentials, document.awards)
     total += sum(_estimate_section(entries) for entries in sections if entries)
     if document.languages:
@@ -40,8 +41,13 @@ def estimate_lines(document: ResumeDocument) -> float:
     return total
 
 
+def measure(text: str) -> int:
+    """A text's width in characters of a Latin script."""
+    return len(text) if text.isascii() else sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
 def estimate_bullet(text: str) -> float:
-    return _count_lines(len(text)) + _BULLET_GAP
+    return _count_lines(measure(text)) + _BULLET_GAP
 
 
 def estimate_bullets(texts: Iterable[str], *, entries: int) -> float:
@@ -58,14 +64,14 @@ def _estimate_entry(entry: ResumeEntry) -> float:
     if not entry.lines:
         return _count_lines(_count_characters((entry,)) + _DATES_GAP)
     place = 1 if entry.organization or entry.location else 0
-    title = _count_lines(len(entry.title) + len(entry.dates) + _DATES_GAP)
+    title = _count_lines(measure(entry.title) + measure(entry.dates) + _DATES_GAP)
     return title + place + _LIST_GAP + sum(estimate_bullet(line.text) for line in entry.lines)
 
 
 def _count_characters(entries: Iterable[ResumeEntry]) -> int:
     """Of one line that holds them all."""
     texts = [text for entry in entries for text in (entry.title, entry.organization, entry.location, entry.dates)]
-    return sum(len(text) + 2 for text in texts if text)
+    return sum(measure(text) + 2 for text in texts if text)
 
 
 def _count_lines(characters: int) -> int:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
+from materials.builtin import ONE_PAGE, TWO_PAGES, ResumeLimits
+from materials.builtin.layout import estimate_lines
 from materials.chromium import ChromiumMissing, find_chromium, find_cjk_font
 from materials.contracts import ContactLine, LetterDocument, ResumeDocument
 from materials.rendering import renderer as render_thread
@@ -90,6 +92,27 @@ def test_it_names_the_ideographs_that_were_written_not_their_look_alikes(style: 
 
     for word in ("山田太郎", "バックエンド・エンジニア", "金子・山本システム株式会社", "神戸", "長く西の青い麦"):
         assert word in text
+
+
+@needs_cjk
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("limits", "pages"), [(ONE_PAGE, 1), (TWO_PAGES, 2)], ids=["one page", "two pages"])
+def test_a_japanese_resume_takes_the_pages_that_it_was_estimated_at(
+    style: Style, limits: ResumeLimits, pages: int
+) -> None:
+    """Its signs are twice as wide as Latin ones; filled up to what the estimate allows, it must not run over."""
+    line = "決済基盤の台帳を設計し、毎月三千八百万件の請求書を遅延なく処理する仕組みへ移行した。" * 2
+    entries, document = 0, JAPANESE_RESUME
+    while estimate_lines(grown := add_entry(document, line)) <= limits.lines:
+        document, entries = grown, entries + 1
+    assert entries >= 3
+
+    assert render_resume(document, style=style).pages <= pages
+
+
+def add_entry(document: ResumeDocument, line: str) -> ResumeDocument:
+    entry = replace(document.experience[0], lines=write_lines(line, line))
+    return replace(document, experience=(*document.experience, entry))
 
 
 @pytest.mark.parametrize("style", STYLES)
