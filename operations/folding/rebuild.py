@@ -28,6 +28,7 @@ from operations.models import ProjectionWatermark
 ATTEMPTS = 3
 SLICE = 1000
 PAGE = 2000
+INTERRUPTED = "REBUILD_INTERRUPTED"
 
 Progress = Callable[[str, int, int], None]
 
@@ -92,7 +93,8 @@ def rebuild_projections(*, app: str | None = None, progress: Progress | None = N
     """Rebuild the projections of one app, or of all; the report says what was wrong before.
 
     The app is flagged while its tables are mended: live folding leaves it alone and it catches up
-    from the watermark at the end. Interrupted, it stays flagged and catches up at the next start. A
+    from the watermark at the end. Interrupted, it stays flagged and catches up at the worker's next heartbeat (killed:
+    at its next start). A
     worker that starts meanwhile and catches up itself makes the app's rebuild begin again. Raises ``FoldFailed`` where
     a fold refuses an event of the log; that app is then failing and its tables are as they were.
     """
@@ -112,23 +114,31 @@ def _rebuild_app(app: str, report: ProjectionReport, progress: Progress | None) 
     with writer():
         ensure_watermarks()
         flag_app(app, state=REBUILDING)
-    tables = []
-    with Scratch(app) as scratch:
-        position = _watermark(app)
-        try:
-            scratch.fold_to(position, progress=progress)
-        except FoldFailed as failure:
-            # Nothing was mended yet: as failing, the app goes on from its watermark instead of standing still.
-            with writer():
-                flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
-            raise
-        for table in list_tables(app):
-            found = TableReport(table.name)
-            _apply_differences(table, scratch.name(table), found, position)
-            tables.append(found)
+    try:
+        with Scratch(app) as scratch:
+            tables = _mend(app, scratch, progress)
+    except RebuildOvertaken:
+        raise
+    except BaseException as error:
+        # Flagged as failing, the app goes on from its watermark at the next heartbeat instead of standing still.
+        code, event_id = (error.code, error.event.id) if isinstance(error, FoldFailed) else (INTERRUPTED, 0)
+        with writer():
+            flag_app(app, state=FAILING, error_code=code, failed_event_id=event_id)
+        raise
     report.tables.extend(tables)
     report.events = max(report.events, scratch.events)
     catch_up(app)
+
+
+def _mend(app: str, scratch: "Scratch", progress: Progress | None) -> list[TableReport]:
+    position = _watermark(app)
+    scratch.fold_to(position, progress=progress)
+    tables = []
+    for table in list_tables(app):
+        found = TableReport(table.name)
+        _apply_differences(table, scratch.name(table), found, position)
+        tables.append(found)
+    return tables
 
 
 def _watermark(app: str) -> int:

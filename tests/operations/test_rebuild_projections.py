@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
 
 from operations.eventlog import read_after
 from operations.folding import rebuild
@@ -168,15 +169,31 @@ def test_it_stays_flagged_when_interrupted_and_is_mended_by_the_next(
     between_slices(interrupt)
     with pytest.raises(KeyboardInterrupt):
         rebuild_projections(app="shadow")
-    assert shadow.mark().state == "rebuilding"
+    assert (shadow.mark().state, shadow.mark().error_code) == ("failing", "REBUILD_INTERRUPTED")
     shadow.write("new")
     assert "new" not in shadow.read(), "live folding leaves a half-mended table alone"
 
-    run_reconcilers(startup=True)
+    run_reconcilers(startup=False)
     assert (shadow.mark().state, shadow.read()["new"]) == ("live", 1)
     assert count_faults(verify_projections(), "shadow_counters") == (4, 0, 0)
     assert count_faults(rebuild_projections(), "shadow_counters") == (4, 0, 0)
     assert verify_projections().is_clean
+
+
+def test_it_goes_on_by_itself_where_it_was_broken_off_while_folding(
+    shadow: ShadowApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lock(*_given: Any, **_named: Any) -> None:
+        raise OperationalError("database is locked")
+
+    shadow.write(*"abc")
+    monkeypatch.setattr(rebuild.Scratch, "fold_to", lock)
+    with pytest.raises(OperationalError):
+        rebuild_projections(app="shadow")
+    assert (shadow.mark().state, shadow.mark().error_code) == ("failing", "REBUILD_INTERRUPTED")
+    shadow.write("new")
+    run_reconcilers(startup=False)
+    assert (shadow.mark().state, shadow.read()["new"]) == ("live", 1)
 
 
 def test_it_ends_flagged_when_a_fold_raises_while_rebuilding(shadow: ShadowApp) -> None:
