@@ -12,12 +12,12 @@ from jobctrl.home import HomeUnusable
 from operations import queries
 from operations.backup.finding import find_newest_backup
 from operations.checkup import Finding, advise_on_failure, describe_failure, fail, health_check, ok, warn
-from operations.errors import OperationsError, WorkerUnavailable
+from operations.errors import NotConfigured, OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
 from operations.folding.engine import list_flagged_apps
 from operations.llm.ledger import compare_day
 from operations.settings_store import list_unusable_settings
-from operations.temporal import resolve_address
+from operations.temporal import read_tls, resolve_address
 from operations.workspace import check_free_space, ensure_workspace, find_foreign_worker
 
 RETENTION_DAYS = 90
@@ -127,7 +127,9 @@ def check_temporal() -> Finding:
     except WorkerUnavailable as error:
         return warn(error.message, "Run: manage.py up")
     try:
-        days = read_retention(address, settings.TEMPORAL_NAMESPACE).days
+        days = read_retention(address, settings.TEMPORAL_NAMESPACE, tls=read_tls()).days
+    except NotConfigured as error:
+        return fail(error.message, "The worker cannot connect either.")
     except TemporalUnreachable:
         return warn(f"nothing answers at {address}", "Run: manage.py up")
     if days < RETENTION_DAYS:

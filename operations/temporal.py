@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 
-from operations.errors import WorkerUnavailable
+from operations.errors import NotConfigured, WorkerUnavailable
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -51,7 +51,7 @@ async def connect() -> "Client":
     address = resolve_address()
     try:
         return await asyncio.wait_for(
-            Client.connect(address, namespace=settings.TEMPORAL_NAMESPACE, tls=_read_tls()), timeout=10
+            Client.connect(address, namespace=settings.TEMPORAL_NAMESPACE, tls=read_tls()), timeout=10
         )
     except (RPCError, RuntimeError, TimeoutError) as error:
         raise WorkerUnavailable(
@@ -69,21 +69,28 @@ def settle_bridge_at_exit() -> None:
     atexit.register(time.sleep, BRIDGE_SECONDS)
 
 
-def _read_tls() -> Any:
+def read_tls() -> Any:
+    """``False`` for a plain connection. Raises ``NotConfigured`` where a file of TEMPORAL_TLS_* cannot be read."""
     if not (settings.TEMPORAL_TLS_CERT or settings.TEMPORAL_TLS_CA):
         return False
     from pathlib import Path
 
     from temporalio.service import TLSConfig
 
-    def read(path: str) -> bytes | None:
-        return Path(path).read_bytes() if path else None
+    def read(name: str) -> bytes | None:
+        path = str(getattr(settings, name))
+        try:
+            return Path(path).read_bytes() if path else None
+        except OSError as error:
+            raise NotConfigured(
+                f"{name}: {path} cannot be read ({error.strerror}). Name a file in PEM form, or leave it empty."
+            ) from None
 
     return TLSConfig(
-        server_root_ca_cert=read(settings.TEMPORAL_TLS_CA),
+        server_root_ca_cert=read("TEMPORAL_TLS_CA"),
         domain=settings.TEMPORAL_TLS_SERVER_NAME or None,
-        client_cert=read(settings.TEMPORAL_TLS_CERT),
-        client_private_key=read(settings.TEMPORAL_TLS_KEY),
+        client_cert=read("TEMPORAL_TLS_CERT"),
+        client_private_key=read("TEMPORAL_TLS_KEY"),
     )
 
 

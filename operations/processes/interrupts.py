@@ -14,9 +14,14 @@ _asked = threading.Event()
 
 
 def stop_on_signals() -> None:
-    """Raise KeyboardInterrupt on SIGINT, SIGTERM and SIGHUP, and remember it until somebody has taken it up."""
+    """Raise KeyboardInterrupt on SIGINT, SIGTERM and SIGHUP, and remember it until somebody has taken it up.
+
+    A SIGHUP that is ignored already stays so: that is what ``nohup`` is for.
+    """
     _asked.clear()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+            continue
         signal.signal(number, _remember_and_raise)
 
 

@@ -29,7 +29,7 @@ from operations.processes.temporal_server import (
 )
 from operations.processes.web_server import WebAddress, build_web_argv, choose_address, is_web_serving
 from operations.processes.workspace_lock import hold_workspace
-from operations.queries import find_fresh_worker
+from operations.queries import has_worker_begun_since
 from operations.workspace import check_free_space, ensure_workspace, refuse_foreign_worker
 
 WEB_STOP_SECONDS = 10.0
@@ -146,12 +146,11 @@ def build_web_part(home: Home, *, address: WebAddress, temporal_address: str, te
 
 
 def has_worker_since(started_at: datetime) -> bool:
-    """Whether a worker's heartbeat was written after ``started_at``; leaves no connection open in this thread."""
+    """Whether a worker that started after ``started_at`` has been heard of; leaves no connection open."""
     try:
-        seen = find_fresh_worker()
+        return has_worker_begun_since(started_at)
     finally:
         connections.close_all()
-    return seen is not None and seen >= started_at
 
 
 def _choose_parts(home: Home) -> tuple[str, str, list[Part]]:

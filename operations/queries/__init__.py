@@ -31,6 +31,7 @@ from operations.queries.runs import (
     OPEN_STATES,
     RunRow,
     build_temporal_command,
+    count_failed_runs,
     count_open_runs,
     count_runs,
     find_run,
@@ -50,7 +51,7 @@ from operations.queries.stages import (
     map_lost_stages,
 )
 from operations.queries.unsettled import ASSUMED, OpenRun, Rotation, iter_unsettled_runs, list_unsettled_runs
-from operations.queries.workers import find_fresh_worker
+from operations.queries.workers import find_fresh_worker, has_worker_begun_since
 
 __all__ = [
     "ASSUMED",
@@ -64,6 +65,7 @@ __all__ = [
     "RunRow",
     "build_temporal_command",
     "count_events_since",
+    "count_failed_runs",
     "count_lost_stages",
     "count_open_runs",
     "count_plans",
@@ -81,6 +83,7 @@ __all__ = [
     "find_stage_state",
     "find_temporal_url",
     "find_timeline",
+    "has_worker_begun_since",
     "has_workflow",
     "iter_unsettled_runs",
     "list_bad_runs",

@@ -8,6 +8,11 @@ from operations.contracts import HEARTBEAT_FRESH_SECONDS
 from operations.models import WorkerRuntimeHeartbeat
 
 
+def has_worker_begun_since(moment: datetime) -> bool:
+    """Whether a worker that started after then has been heard of: none that was there before stands in for it."""
+    return WorkerRuntimeHeartbeat.objects.filter(started_at__gte=moment, stopped_at__isnull=True).exists()
+
+
 def find_fresh_worker() -> datetime | None:
     """When a worker of this workspace was last seen, if within 45 seconds and not stopped since."""
     since = timezone.now() - timedelta(seconds=HEARTBEAT_FRESH_SECONDS)

@@ -47,6 +47,17 @@ def test_it_stops_at_once_where_nothing_swallows_it() -> None:
         wait_for(threading.Event())
 
 
+def test_it_leaves_an_ignored_hangup_ignored() -> None:
+    """As under ``nohup``."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    stop_on_signals()
+    os.kill(os.getpid(), signal.SIGHUP)
+    done = threading.Event()
+    done.set()
+    wait_for(done)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
 def test_it_takes_a_request_up_once() -> None:
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGTERM)

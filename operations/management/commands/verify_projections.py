@@ -43,5 +43,5 @@ def print_report(command: BaseCommand, report: ProjectionReport) -> None:
     for table in report.tables:
         command.stdout.write(describe_table(table))
     for app, state in report.flagged.items():
-        command.stdout.write(f"{app}: its projections are {state}; they catch up on the worker's next heartbeat")
+        command.stdout.write(f"{app}: its projections are {state}; they catch up on a worker's next heartbeat")
     command.stdout.write(f"{report.events:,} events; {'clean' if report.is_clean else 'NOT clean'}")
