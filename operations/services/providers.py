@@ -15,8 +15,10 @@ from pydantic import BaseModel
 from operations.database import writer
 from operations.errors import OperationsError
 from operations.eventlog import append_marker
-from operations.llm.authority import BUILTIN
+from operations.llm.authority import BUILTIN, next_reset
+from operations.llm.breaker import wait_before_probe
 from operations.llm.calls import Caller, calling_as
+from operations.llm.errors import BudgetExceeded, ProviderNotSetUp
 from operations.llm.gateway import Question, ask_model
 from operations.llm.ledger import Target
 from operations.llm.providers import make_target
@@ -109,7 +111,7 @@ def _sum_up(target: Target, caller: Caller, began: datetime, failure: str, code:
 def ask_provider_again(provider: str, *, actor: str) -> Trial | None:
     """Let a paused provider be asked now instead of at its next time, and ask it, with the model of a lane of its.
 
-    ``None`` where no lane names a model any more: the next work that comes is the question then. Raises ``NotPaused``.
+    ``None`` where no lane names a model any more, so that nothing was asked. Raises ``NotPaused``.
     """
     with writer():
         now = timezone.now()
@@ -129,20 +131,45 @@ def _try_own_model(provider: str) -> Trial | None:
 def ask_due_providers() -> int:
     """Ask each paused provider whose time has come: one that nobody gives work to would stay paused for ever.
 
-    Of several workers the breaker lets one through. Returns how many have resumed; takes as long as they do.
+    Of several workers the breaker lets one through. One that cannot be asked is looked at again after as long as after
+    a probe that was refused, but no probe of it is counted. Returns how many have resumed; takes as long as they do.
     """
-    due = list(ProviderBreaker.objects.filter(next_probe_at__lte=timezone.now()).values_list("provider", flat=True))
     resumed = 0
-    for provider in due:
+    for row in list(ProviderBreaker.objects.filter(next_probe_at__lte=timezone.now())):
         try:
-            _try_own_model(provider)
+            trial = _try_own_model(row.provider)
+        except ProviderNotSetUp as error:
+            _put_off(row, error.message)
         except Exception as error:
-            log.error("asking %s again raised %s", provider, type(error).__name__)
-        resumed += not ProviderBreaker.objects.filter(provider=provider).exists()
+            log.error("asking %s again raised %s", row.provider, type(error).__name__)
+            _put_off(row, type(error).__name__)
+        else:
+            if trial is None:
+                _put_off(row, "no lane uses it")
+            elif not trial.calls:
+                _put_off(row, trial.failure, has_no_budget=trial.code == BudgetExceeded.code)
+        resumed += not ProviderBreaker.objects.filter(provider=row.provider).exists()
     return resumed
 
 
 _asking = threading.Lock()
+#: Why a provider was last not asked: said once, not at each time.
+_said: dict[str, str] = {}
+
+
+def _put_off(row: ProviderBreaker, why: str, *, has_no_budget: bool = False) -> None:
+    """Unless somebody has moved its time meanwhile. The budget is new at midnight, so nothing waits for it longer."""
+    now = timezone.now()
+    next_at = now + wait_before_probe(row.probes)
+    if has_no_budget:
+        next_at = min(next_at, next_reset(now))
+    with writer():
+        due = ProviderBreaker.objects.filter(provider=row.provider, next_probe_at=row.next_probe_at)
+        if not due.update(next_probe_at=next_at):
+            return
+    if _said.get(row.provider) != why:
+        _said[row.provider] = why
+        log.info("%s stays paused and was not asked: %s", row.provider, why)
 
 
 def start_asking_due_providers() -> int:

@@ -125,7 +125,7 @@ def ask_again(request: HttpRequest) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("operations:spend")
     if trial is None:
-        messages.success(request, "No lane uses this provider now; it is asked as soon as one does.")
+        messages.success(request, "No lane uses this provider now, so nothing was asked. Ask it again once one does.")
     elif trial.works:
         messages.success(request, f"{describe_trial(trial)} It is no longer paused; the next run takes up what waited.")
     else:

@@ -1,5 +1,6 @@
 """A provider that refuses the account: its lanes wait, one probe at a time asks again, and the operator is told once."""
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,7 +15,8 @@ from operations.llm.calls import Caller
 from operations.llm.errors import BudgetExceeded, ProviderBusy, ProviderPaused
 from operations.llm.ledger import Target, count_attempt, note_refusal, open_attempt
 from operations.models import LlmAttempt, ProviderBreaker
-from operations.services.providers import ask_due_providers
+from operations.services import providers
+from operations.services.providers import ask_due_providers, start_asking_due_providers
 from operations.settings_store import change_settings
 from tests.modelserver import ModelServer, Raw
 from tests.modelwires import EVENTS, Answer, Refused, write_refusal
@@ -194,17 +196,52 @@ def test_a_worker_that_is_refused_again_waits_longer(one_connection: None, model
     assert breaker.probes == 1 and breaker.next_probe_at > clock.now() + timedelta(minutes=1)
 
 
-def test_a_worker_asks_nothing_that_cannot_be_asked(
-    one_connection: None, models: ModelServer, settings: Settings
+@pytest.mark.parametrize("why", ["no lane uses it", "no key is set", "Today's limit for models is used up"])
+def test_a_worker_puts_off_what_cannot_be_asked(
+    why: str,
+    one_connection: None,
+    models: ModelServer,
+    settings: Settings,
+    freeze: Freeze,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    spend(given=1, usd="1")
-    pause("anthropic", next_probe_at=clock.now())
-    assert ask_due_providers() == 0, "no lane uses it"
-    use_model("score", provider="anthropic", model="claude-sonnet-4-5")
-    settings.ANTHROPIC_API_KEY = ""
-    assert ask_due_providers() == 0, "its key is gone"
-    settings.ANTHROPIC_API_KEY = "sk-of-a-test"
-    change_settings({"daily_budget_usd": 1.0}, actor="tester")
-    assert ask_due_providers() == 0, "the day's money is used up"
+    monkeypatch.setattr(providers, "_said", {})
+    caplog.set_level(logging.INFO, logger=providers.__name__)
+    pause("anthropic", next_probe_at=NOW)
+    ProviderBreaker.objects.update(probes=3)
+    settings.ANTHROPIC_API_KEY = "" if "key" in why else "sk-of-a-test"
+    if "lane" not in why:
+        use_model("score", provider="anthropic", model="claude-sonnet-4-5")
+    if "limit" in why:
+        spend(given=1, usd="1")
+        change_settings({"daily_budget_usd": 1.0}, actor="tester")
+
+    for times in (1, 2):
+        now = ProviderBreaker.objects.get().next_probe_at
+        freeze(now)
+        assert ask_due_providers() == 0
+        breaker = ProviderBreaker.objects.get()
+        assert (breaker.probes, breaker.next_probe_at) == (3, now + timedelta(minutes=8)), times
+
+    assert start_asking_due_providers() == 0, "nothing is due any more"
     assert models.requests == []
-    assert ProviderBreaker.objects.get().probes == 0
+    said = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert len(said) == 1 and said[0][0] == "INFO" and why in said[0][1]
+
+
+def test_a_provider_without_budget_is_looked_at_again_when_the_day_is_new(
+    one_connection: None, models: ModelServer, settings: Settings, freeze: Freeze
+) -> None:
+    settings.ANTHROPIC_API_KEY = "sk-of-a-test"
+    use_model("score", provider="anthropic", model="claude-sonnet-4-5")
+    late = NOW.replace(hour=23)
+    freeze(late)
+    pause("anthropic", next_probe_at=late)
+    ProviderBreaker.objects.update(probes=12)
+    spend(given=1, usd="1")
+    change_settings({"daily_budget_usd": 1.0}, actor="tester")
+
+    ask_due_providers()
+
+    assert ProviderBreaker.objects.get().next_probe_at == late + timedelta(hours=1)
