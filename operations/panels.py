@@ -11,6 +11,7 @@ from operations.models import WorkflowRunProjection
 from operations.needs import PAUSED, Need, needs_person
 from operations.queries.spend import list_paused_providers
 from operations.run_panels import explain_failures
+from operations.settings_store import get_setting
 from operations.wording import Tone, Wording, describe_run, name_workflow
 from operations.wording.codes import passes_by_itself
 from operations.wording.lanes import describe_refusal, name_provider
@@ -44,8 +45,10 @@ def describe_bad_run(run: WorkflowRunProjection, title: str, explained: Wording 
 
 @needs_person
 def list_paused_needs(limit: int) -> list[Need]:
-    """Model providers that refuse the account; there are three at most."""
-    return [
+    """Model providers that refuse the account and that a lane uses; there are three at most."""
+    paused = list_paused_providers()
+    used = set(get_setting("provider").values()) if paused else set()
+    needs = [
         Need(
             f"{PAUSED}{row.provider}",
             f"{name_provider(row.provider)} refuses this account",
@@ -54,5 +57,7 @@ def list_paused_needs(limit: int) -> list[Need]:
             f"{describe_refusal(row.reason_code).capitalize()}. Mend that, then ask it again.",
             row.opened_at,
         )
-        for row in list_paused_providers()[:limit]
+        for row in paused
+        if row.provider in used
     ]
+    return needs[:limit]

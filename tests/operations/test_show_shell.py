@@ -148,6 +148,16 @@ def test_a_paused_provider_is_one_notice_and_one_thing_that_needs_a_person(opera
     assert "1 for you" in page
 
 
+def test_a_paused_provider_that_no_lane_uses_needs_nobody(operator: Client) -> None:
+    use_model("score", provider="anthropic")
+    pause(next_probe_at=timezone.now() + timedelta(hours=1))
+
+    page = operator.get("/").content.decode()
+
+    assert "paused-openai" not in page
+    assert "for you" not in page
+
+
 def test_it_counts_each_visible_job_that_only_a_person_can_move_on_once() -> None:
     stuck, retried, gone = _job(), _job(), _job(deleted=True)
     _stage(stuck, "failed", retryable=False)

@@ -165,6 +165,18 @@ def test_it_shows_a_paused_provider_with_what_waits_and_when_it_is_asked_again(o
     assert "Ask it again now" in page
 
 
+def test_it_says_quietly_that_no_lane_uses_a_paused_provider_any_more(operator: Client) -> None:
+    use_model("score", provider="anthropic")
+    pause(next_probe_at=timezone.now() + timedelta(minutes=30))
+
+    page = read(operator.get("/spend/"))
+
+    assert "OpenAI or compatible refused this account: the account is out of credit, since" in page
+    assert "No lane uses it now, so nothing waits for it." in page
+    assert "Ask it again now" not in page
+    assert "note person" not in operator.get("/spend/?fragment=body").content.decode()
+
+
 def test_it_lets_a_paused_provider_be_asked_at_once_and_notes_who_said_so(operator: Client) -> None:
     pause(next_probe_at=timezone.now() + timedelta(hours=6))
 
