@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 WRITER_LOCK_KEY = 0x6A6F6263  # "jobc": one advisory lock for the whole database
+
+#: The database is gone or busy: nobody's mistake, and nothing to go on from.
+OUTAGES = (OperationalError, InterfaceError)
 
 _local = threading.local()
 _turn = threading.Lock()  # SQLite makes who waits for another connection sleep; threads of one process queue instead

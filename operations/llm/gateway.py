@@ -52,6 +52,7 @@ def ask_model(question: Question[T], *, target: Target | None = None) -> T:
 
     Raises ``BudgetExceeded``, ``ProviderPaused``, ``ProviderNotSetUp``, ``RequestRefused``, ``ProviderBusy``,
     ``AnswerUnusable``, ``StageCanceled`` or ``WorkerStops``; whatever an attempt used has been counted by then.
+    Where the database took no more counts, that outage of it is raised.
     """
     from operations.llm.transport import Call
 
@@ -97,6 +98,8 @@ async def _ask(question: Question[T], call: "Call", *, as_json: bool, streams: b
         except UserError:
             raise ProviderNotSetUp("The provider's client refuses this model or its settings.") from None
         except Exception as error:
+            if call.outage is not None:
+                raise call.outage from None
             failure = await _translate(error, call)
             if failure is error:
                 raise

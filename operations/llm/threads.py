@@ -2,12 +2,17 @@
 
 import asyncio
 import contextvars
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from django.db import connection
 
+from operations.database import OUTAGES
+
 T = TypeVar("T")
+
+PAUSES = (0.2, 1.0, 3.0)  # seconds before a write is tried again; SQLite has waited for its turn by itself each time
 
 
 async def in_thread(work: Callable[[], T]) -> T:
@@ -22,3 +27,16 @@ async def in_thread(work: Callable[[], T]) -> T:
                 connection.close()
 
     return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, run))
+
+
+def write_patiently(write: Callable[[], T]) -> T:
+    """A write that may be repeated and must not be lost: where the database is busy or the connection broke it is tried
+    again, on a new one, after each of ``PAUSES``. What the last try raises is raised."""
+    for pause in PAUSES:
+        try:
+            return write()
+        except OUTAGES:
+            if not connection.in_atomic_block:
+                connection.close()
+            time.sleep(pause)
+    return write()

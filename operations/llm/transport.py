@@ -9,11 +9,12 @@ from uuid import UUID
 
 import httpx2
 
+from operations.database import OUTAGES
 from operations.llm.ledger import Target, close_unknown, count_attempt
 from operations.llm.pricing import estimate_llm_cost_usd
 from operations.llm.reading import LONGEST_BODY, complete_body, read_usage, tells_whole_use
 from operations.llm.refusals import Told, read_told
-from operations.llm.threads import in_thread
+from operations.llm.threads import in_thread, write_patiently
 
 LONGEST_RETRY_AFTER = timedelta(minutes=5)
 NOT_ADMITTED = "a request left without having been admitted"
@@ -24,7 +25,7 @@ class Call:
     """What the gate and the observer of one call share. ``key`` is the attempt that is out now.
 
     ``status``, ``told`` (what its body says of an error, ``None`` until that was read), ``retry_after`` and ``stream``
-    are of the last attempt.
+    are of the last attempt. ``outage`` is why an answer could not be written down, whatever the client makes of that.
     """
 
     target: Target
@@ -35,6 +36,7 @@ class Call:
     told: Told | None = None
     stream: "_Watched | None" = None
     retry_after: timedelta | None = None
+    outage: Exception | None = None
     attempts: list[UUID] = field(default_factory=list)
 
     def begin_attempt(self, key: UUID) -> None:
@@ -51,6 +53,14 @@ class Call:
     def refusal(self) -> str:
         """Why the account is refused, "" where it is not."""
         return "" if self.told is None else self.told.refusal
+
+    def write_down(self, write: Callable[[], bool]) -> None:
+        """In a thread of its own."""
+        try:
+            write_patiently(write)
+        except OUTAGES as outage:
+            self.outage = outage
+            raise
 
     async def end_stream(self) -> None:
         """Read what a stream has told so far; a client that raises in the middle of it may never close it."""
@@ -89,14 +99,22 @@ class ObservingTransport(httpx2.AsyncBaseTransport):
         usage = read_usage(call.target.provider, body, streamed=streamed)
         if usage is None:
             code = "" if call.is_answered else call.refusal or f"http_{response.status_code}"
-            await in_thread(lambda: close_unknown(key, http_status=response.status_code, error_code=code))
+            await in_thread(
+                lambda: call.write_down(
+                    lambda: close_unknown(key, http_status=response.status_code, error_code=code),
+                )
+            )
             return
         target = call.target
         price = estimate_llm_cost_usd(
             usage, provider=target.provider, model=target.model, base_url=call.base_url, free=call.free
         )
         whole, status = not streamed or tells_whole_use(target.provider, body), response.status_code
-        await in_thread(lambda: count_attempt(key, usage=usage, price=price, http_status=status, is_whole=whole))
+        await in_thread(
+            lambda: call.write_down(
+                lambda: count_attempt(key, usage=usage, price=price, http_status=status, is_whole=whole)
+            )
+        )
 
     async def aclose(self) -> None:
         await self._wrapped.aclose()

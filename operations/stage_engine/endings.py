@@ -6,12 +6,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from operations.contracts import StageState
+from operations.database import OUTAGES
 from operations.events import StageCompleted, StageExhausted, StageFailed
 from operations.metrics import record_attempt
 from operations.models import JobStageState
 from operations.stage_engine.declaration import Settlement, Stage, get_stage
 from operations.stage_engine.dependents import settle_dependents
-from operations.stage_engine.hooks import OUTAGES
 from operations.stage_engine.rows import compute_cooldown, elapsed_ms, move_row
 
 log = logging.getLogger(__name__)

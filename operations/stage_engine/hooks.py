@@ -3,15 +3,10 @@
 import logging
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError
-
-from operations.database import require_write
+from operations.database import OUTAGES, require_write
 from operations.log_lines import note_places
 
 log = logging.getLogger(__name__)
-
-#: The database is gone or busy: nobody's mistake, and nothing to go on from.
-OUTAGES = (OperationalError, InterfaceError)
 
 
 def call_quietly(hook: Callable[[], None], *, of: str) -> None:

@@ -10,14 +10,14 @@ from datetime import datetime
 from uuid import UUID
 
 from operations.contracts import StageName, StageState
-from operations.database import require_write, writer
+from operations.database import OUTAGES, require_write, writer
 from operations.ended_runs import find_stop_time, has_run_ended
 from operations.log_lines import note_places
 from operations.models import JobStageState
 from operations.stage_engine.declaration import Owner, get_stage
 from operations.stage_engine.dependents import settle_dependents
 from operations.stage_engine.endings import exhaust_row, fail_row, record_ending, succeed_row
-from operations.stage_engine.hooks import OUTAGES, call_quietly
+from operations.stage_engine.hooks import call_quietly
 from operations.stage_engine.lifecycle import CANCELED, read_claim
 from operations.stage_engine.rows import cancel_row, reset_row
 from operations.stage_engine.statements import find_stage_row

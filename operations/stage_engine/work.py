@@ -8,12 +8,12 @@ from time import monotonic
 from uuid import UUID
 
 from operations.contracts import LOST_OWNERSHIP, ExecutionRef, StageName, StageReport, StageState
+from operations.database import OUTAGES
 from operations.errors import LeaseLost, OperationsError, StageCanceled, WorkerStops
 from operations.llm.calls import Caller, calling_as
 from operations.llm.errors import WorkWaits
 from operations.log_lines import note_places, working_on
 from operations.stage_engine.declaration import Claim, Owner, Refusal, get_stage
-from operations.stage_engine.hooks import OUTAGES
 from operations.stage_engine.lifecycle import (
     claim_stage,
     note_lost_lease,
@@ -128,6 +128,8 @@ def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     except OperationsError as failure:
         result = _fail(claim, code=str(failure.code), message=failure.message, retryable=failure.retryable)
         return replace(result, retry_after=failure.retry_after)
+    except OUTAGES:
+        raise
     except Exception as error:
         message = _note_unexpected(claim.job_id, claim.stage, error)
         return _fail(claim, code=INTERNAL_ERROR, message=message, retryable=True)

@@ -9,11 +9,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import OperationalError
 
 from operations.contracts import StageName, StageState
 from operations.database import writer
 from operations.errors import OperationsError
-from operations.llm import gateway, transport
+from operations.llm import gateway, threads, transport
 from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderPaused, RequestRefused
 from operations.llm.ledger import count_attempt
 from operations.models import JobEventRow, LlmAttempt, ProviderBreaker
@@ -272,6 +273,47 @@ def test_it_counts_an_answer_that_is_being_written_down_as_its_time_ends(
     models.script(GOOD)
     assert type(ask(provider)) is BUSY
     assert list_attempts() == ["counted 200"]
+    assert_books_agree(models)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["plain", "streamed"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_it_counts_an_answer_that_the_database_takes_only_later(
+    provider: str, streamed: bool, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[UUID] = []
+
+    def count(key: UUID, **named: Any) -> bool:
+        tries.append(key)
+        if len(tries) < 3:
+            raise OperationalError("database is locked")
+        return count_attempt(key, **named)
+
+    monkeypatch.setattr(transport, "count_attempt", count)
+    monkeypatch.setattr(threads, "PAUSES", (0.0, 0.01))
+    choose(streamed=streamed)
+    models.script(GOOD)
+    assert ask(provider) == Verdict(score=7)
+    assert list_attempts() == ["counted 200"]
+    assert_books_agree(models)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["plain", "streamed"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_answer_that_cannot_be_counted_is_an_outage_and_no_providers_failure(
+    provider: str, streamed: bool, work: Work, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(key: UUID, **named: Any) -> bool:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(transport, "count_attempt", count)
+    monkeypatch.setattr(threads, "PAUSES", (0.0,))
+    choose(streamed=streamed)
+    models.script(GOOD)
+    with pytest.raises(OperationalError, match="locked"):
+        work(provider)
+    assert get_row(work.job_id, StageName.SCORE).state == StageState.RUNNING
+    assert list_attempts() == ["unknown 200"]
     assert_books_agree(models)
 
 
