@@ -19,6 +19,7 @@ class NoForecast(StrEnum):
     UNLIMITED = "unlimited"
     REACHED = "reached"
     NOTHING_SPENT = "nothing_spent"
+    UNKNOWN = "unknown"
     IDLE = "idle"
     TOO_EARLY = "too_early"
     NOT_TODAY = "not_today"
@@ -34,6 +35,8 @@ class Forecast:
 
 
 def forecast_day(today: SpendToday, shares: ModelShares, *, now: datetime) -> Forecast:
+    if today.is_unknown and today.ceiling_usd:
+        return Forecast(reason=NoForecast.UNKNOWN)
     return forecast_ceiling(
         spent=today.spent_usd,
         ceiling=today.ceiling_usd,

@@ -15,6 +15,7 @@ _NO_FORECAST: Final = {
     NoForecast.UNLIMITED: ("No limit", "no daily limit is set"),
     NoForecast.REACHED: ("Reached", "nothing more is asked of a model today"),
     NoForecast.NOTHING_SPENT: ("Cannot be said", "nothing was spent today"),
+    NoForecast.UNKNOWN: ("Cannot be said", "no call said what it used"),
     NoForecast.IDLE: ("Cannot be said", "no model was asked in the last 30 minutes"),
     NoForecast.TOO_EARLY: ("Cannot be said yet", "it takes 5 calls over 10 minutes"),
     NoForecast.NOT_TODAY: ("Not today", ""),

@@ -101,6 +101,7 @@ def test_a_lane_that_nobody_told_of_costs_an_unknown_sum(operator: Client) -> No
     assert "What was spent today is unknown; the limit is $25.00" in page
     assert "Spent today Unknown since 00:00 UTC; 2 calls did not say" in page
     assert "Left today At most $25.00" in page
+    assert "Limit met Cannot be said no call said what it used" in page
     assert "Scoring OpenAI or compatible · gpt-5-mini unknown of 1,500 2 calls did not say unknown" in page
     assert "gpt-5-mini 0 0 in, 0 out $0.00" in page, "the other lane was not asked"
 

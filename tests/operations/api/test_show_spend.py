@@ -46,6 +46,7 @@ def test_what_nobody_told_is_null_with_the_calls_beside_it(script: Script) -> No
     body = script.send("GET", "/v1/spend").json()
 
     assert (body["spentUsd"], body["unknownCalls"], body["leftUsd"]) == (None, 2, 25.0)
+    assert body["ceilingMetReason"] == "unknown"
     lanes = {lane["lane"]: (lane["costUsd"], lane["tokens"], lane["unknownCalls"]) for lane in body["lanes"]}
     assert (lanes["score"], lanes["analysis"]) == ((None, None, 2), (0.0, 0, 0))
     assert [(model["costUsd"], model["tokens"], model["unknown"]) for model in body["models"]] == [(None, None, 2)]
