@@ -3,11 +3,14 @@
 from typing import Any
 from uuid import UUID
 
-from discovery.queries import get_profile
+from discovery.queries import find_posting, get_profile
 from operations.errors import MissingInput
 from operations.job_panels import job_panel
+from operations.llm.untrusted import LONGEST_TEXT, tries_to_steer
 from operations.wording.lanes import name_provider
 from scoring.contracts import Fit, RequirementFit
+from scoring.engines import STEERS
+from scoring.posting_text import posting_text
 from scoring.queries import find_score
 
 WORDS = {
@@ -19,7 +22,7 @@ WORDS = {
     Fit.NOT_ASSESSED: ("For you to check", "unknown"),
 }
 WARNINGS = {
-    "posting_steers": "This posting's text tries to steer its reader. That changed nothing.",
+    STEERS: "This posting's text tries to steer its reader. That changed nothing.",
     "requirements_unfounded": "The model also named what this posting does not say; that was left out.",
     "posting_truncated": "This posting is very long; only its beginning was read.",
     "work_authorization_unknown": "It asks for leave to work there; your profile does not say.",
@@ -32,20 +35,31 @@ ORDER = (Fit.BLOCKED, Fit.MISSING, Fit.TRANSFERABLE, Fit.STRONG, Fit.DIRECT, Fit
 
 @job_panel("score", template="scoring/_score_panel.html", place=10)
 def read_score_panel(job_id: UUID) -> dict[str, Any] | None:
+    """A posting that steers is warned of whatever became of its score."""
     score = find_score(job_id)
+    codes = list(score.report.warnings) if score else []
+    if STEERS not in codes and is_steering(job_id):
+        codes.insert(0, STEERS)
+    warnings = [WARNINGS.get(code, code.replace("_", " ")) for code in codes]
     if score is None:
-        return None
+        return {"warnings": warnings} if warnings else None
     evidence = read_evidence(score.profile_version)
     items = sorted(score.report.items, key=lambda item: (ORDER.index(item.fit), -item.requirement.weight))
     return {
         "score": score,
         "engine": describe_engine(score.engine),
         "summary": score.report.summary,
-        "warnings": [WARNINGS.get(code, code.replace("_", " ")) for code in score.report.warnings],
+        "warnings": warnings,
         "items": [describe_item(item, evidence) for item in items],
         "shown": sum(item.fit in (Fit.DIRECT, Fit.STRONG) for item in items),
         "asked": sum(item.fit is not Fit.NOT_ASSESSED for item in items),
     }
+
+
+def is_steering(job_id: UUID) -> bool:
+    """Of the part that an engine reads. Two index lookups."""
+    posting = find_posting(job_id)
+    return posting is not None and tries_to_steer(posting_text(posting.title, posting.description)[:LONGEST_TEXT])
 
 
 def describe_engine(name: str) -> str:

@@ -3,8 +3,14 @@
 from collections.abc import Callable
 
 import pytest
+from django.test import Client
 
+from discovery.contracts import ActiveState, ContentTier, PageContent
+from discovery.models import Job
+from discovery.services.enrichment import save_snapshot
 from discovery.services.profiles import import_profile
+from operations.access.accounts import ensure_operator
+from operations.database import writer
 from operations.models import JobEventRow
 from scoring.contracts import Fit, Tier
 from scoring.models import JobScore
@@ -91,7 +97,32 @@ def test_a_model_that_obeys_and_makes_evidence_up_is_not_used(
     assert (report.state, report.code) == ("failed", "LLM_ANSWER_UNUSABLE")
     assert get_stage_row(job_id, "score").retryable is True
     assert not JobScore.objects.exists()
+    assert read_score_panel(job_id) == {"warnings": [WARNINGS["posting_steers"]]}
     assert_rebuild_matches()
+
+
+def test_it_warns_before_anything_was_read_and_after_a_posting_changed() -> None:
+    plain, steered = enrich(PLAIN), enrich(STEERED)
+
+    assert read_score_panel(plain) is None
+    assert read_score_panel(steered) == {"warnings": [WARNINGS["posting_steers"]]}
+
+    score(plain)
+    content = PageContent(ContentTier.SOURCE_PAYLOAD, description=STEERED.description, active=ActiveState.ACTIVE)
+    with writer():
+        save_snapshot(Job.objects.get(id=plain), content)
+    panel = read_score_panel(plain)
+    assert panel is not None and panel["warnings"].count(WARNINGS["posting_steers"]) == 1
+
+
+def test_the_jobs_page_shows_the_warning_without_a_score(client: Client) -> None:
+    job_id = enrich(STEERED)
+    client.force_login(ensure_operator())
+
+    page = client.get(f"/jobs/{job_id}/").content.decode()
+
+    assert "tries to steer its reader" in page
+    assert "The posting asks for" not in page
 
 
 def test_a_model_that_obeys_and_cites_what_exists_is_believed_no_further_than_the_profile_goes(
