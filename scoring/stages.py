@@ -11,7 +11,6 @@ from discovery.queries import find_job_url, get_posting, get_profile
 from operations.database import writer
 from operations.errors import StageCanceled, StageFailure, TransientStageFailure
 from operations.llm.authority import BUILTIN
-from operations.llm.errors import AnswerUnusable
 from operations.settings_store import get_setting
 from operations.stage_engine import Claim, Hold, Refusal, Settlement, Stage, check_lease, stage
 from scoring import engines
@@ -42,10 +41,10 @@ class ScoreStage(Stage):
         request = engines.AssessmentRequest(posting.title, posting.description, profile, timezone.now().date())
         # Both lanes are looked up before either may cost anything.
         reader, (judge_name, judge) = engines.choose_analyzer(), engines.choose_judge()
-        found = analyze(claim, request, reader, snapshot_version=posting.snapshot_version, is_cancelled=is_cancelled)
         try:
-            if not asks_of_resume(found.analysis):
-                raise AnalysisEmpty
+            found = analyze(
+                claim, request, reader, snapshot_version=posting.snapshot_version, is_cancelled=is_cancelled
+            )
             report = judge(request, found.analysis)
             check_report(
                 report,
@@ -81,21 +80,29 @@ def analyze(
     snapshot_version: int,
     is_cancelled: Callable[[], bool],
 ) -> KeptAnalysis:
-    """A model's analysis is stored as soon as it is there: a later attempt does not pay for it again."""
+    """A model's analysis is stored as soon as it is there: a later attempt does not pay for it again.
+
+    Raises ``AnalysisEmpty`` where nothing is asked that a resume could show. That is not stored: whoever has the stage
+    tried again has the posting read again.
+    """
     name, read = reader
     if name == BUILTIN:
-        return KeptAnalysis(0, read(request))
+        return KeptAnalysis(0, expect_asks(read(request)))
     kept = find_kept_analysis(claim.job_id, snapshot_version=snapshot_version, engine=name)
     if kept is not None and asks_of_resume(kept.analysis):
         return kept
-    found = read(request)
-    if not asks_of_resume(found):  # kept, it would be the end of this posting, and a model may read it better again
-        raise AnswerUnusable("The model found nothing in the posting that a resume could show.")
+    found = expect_asks(read(request))
     if is_cancelled():
         raise StageCanceled
     with writer():
         check_lease(claim)
         return KeptAnalysis(save_analysis(claim.job_id, found, snapshot_version=snapshot_version), found)
+
+
+def expect_asks(analysis: Analysis) -> Analysis:
+    if not asks_of_resume(analysis):
+        raise AnalysisEmpty
+    return analysis
 
 
 def asks_of_resume(analysis: Analysis) -> bool:

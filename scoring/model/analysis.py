@@ -1,5 +1,6 @@
 """The lane ``analysis``: what a posting asks for, each requirement with the span of the posting that says so."""
 
+from collections.abc import Callable
 from typing import Final
 
 from operations.llm.gateway import Question, ask_model
@@ -16,6 +17,10 @@ TRUNCATED: Final = "posting_truncated"
 NOTHING_FOUND: Final = (
     "None of these quotes is in the posting. Copy each one from the posting character by character and add nothing."
 )
+NOTHING_ASKED: Final = (
+    "This lists nothing that a resume could show. Read the posting once more. Where it does ask for skills, "
+    "experience, education, licences, languages or duties, list them; where it does not, give the same answer again."
+)
 INSTRUCTIONS: Final = f"""\
 You read a job posting and list what it asks of a candidate.
 List each thing once, in the posting's order: skills, years of experience, education, languages, licences and leave to \
@@ -28,7 +33,10 @@ _ALWAYS_LOGISTICS: Final = frozenset({Kind.PLACE, Kind.AUTHORIZATION})
 
 
 def analyze_posting(*, title: str, description: str, target: Target) -> Analysis:
-    """Raises what ``ask_model`` raises; ``AnswerUnusable`` also where no quote stands in the posting."""
+    """Raises what ``ask_model`` raises; ``AnswerUnusable`` also where no quote stands in the posting.
+
+    A posting that asks for nothing a resume could show is asked about twice, and has such an analysis then.
+    """
     text = posting_text(title, description)
     quoted = fold_text(text)
     answer = ask_model(
@@ -37,7 +45,7 @@ def analyze_posting(*, title: str, description: str, target: Target) -> Analysis
             instructions=INSTRUCTIONS,
             material=quote_untrusted("posting", text),
             answer_type=AnalysisAnswer,
-            check=lambda found: complain_of_quotes(quoted, found),
+            check=make_check(quoted),
         ),
         target=target,
     )
@@ -51,11 +59,27 @@ def analyze_posting(*, title: str, description: str, target: Target) -> Analysis
     )
 
 
-def complain_of_quotes(quoted: QuotedText, answer: AnalysisAnswer) -> str:
-    """ "" where at least one quote stands in the posting, or where it asks for nothing."""
-    if not answer.requirements or any(_find_span(quoted, asked) for asked in answer.requirements):
+def make_check(quoted: QuotedText) -> Callable[[AnalysisAnswer], str]:
+    """For one question: what it says to its first answer is its one repair, so the second may confirm it."""
+    complaints: list[str] = []
+
+    def check(answer: AnalysisAnswer) -> str:
+        complaint = complain_of_quotes(quoted, answer, is_second=bool(complaints))
+        if complaint:
+            complaints.append(complaint)
+        return complaint
+
+    return check
+
+
+def complain_of_quotes(quoted: QuotedText, answer: AnalysisAnswer, *, is_second: bool) -> str:
+    """ "" where a quote stands in the posting that a resume could answer; a second answer may have none to give."""
+    placed = place_requirements(quoted, answer)
+    if answer.requirements and not placed:
+        return NOTHING_FOUND
+    if is_second or any(asked.scope is Scope.RESUME for asked in placed):
         return ""
-    return NOTHING_FOUND
+    return NOTHING_ASKED
 
 
 def place_requirements(quoted: QuotedText, answer: AnalysisAnswer) -> tuple[Requirement, ...]:

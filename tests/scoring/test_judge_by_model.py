@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from discovery.contracts import Bullet, ProfileDocument, ProfileLink
 from scoring.contracts import Fit, Kind, Requirement, RequirementFit, Scope, Tier
-from scoring.model.analysis import complain_of_quotes, place_requirements
+from scoring.model.analysis import NOTHING_ASKED, NOTHING_FOUND, complain_of_quotes, place_requirements
 from scoring.model.answers import AnalysisAnswer, AskedFor, FitAnswer, Judgement
 from scoring.model.judging import NOT_SHOWN_REASON, clean_reason, complain_of_judgements, make_item
 from scoring.model.material import LONGEST_PROFILE, describe_evidence, describe_requirements
@@ -66,9 +66,19 @@ def test_it_counts_no_place_or_paper_towards_the_score() -> None:
 def test_it_complains_only_where_nothing_of_an_answer_is_in_the_posting() -> None:
     quoted = fold_text(TEXT)
 
-    assert complain_of_quotes(quoted, AnalysisAnswer(requirements=[ask("COBOL"), ask("Fortran")]))
-    assert not complain_of_quotes(quoted, AnalysisAnswer(requirements=[ask("COBOL"), ask("Python")]))
-    assert not complain_of_quotes(quoted, AnalysisAnswer(requirements=[]))
+    for is_second in (False, True):
+        made_up = AnalysisAnswer(requirements=[ask("COBOL"), ask("Fortran")])
+        assert complain_of_quotes(quoted, made_up, is_second=is_second) == NOTHING_FOUND
+        partly = AnalysisAnswer(requirements=[ask("COBOL"), ask("Python")])
+        assert not complain_of_quotes(quoted, partly, is_second=is_second)
+
+
+def test_it_has_an_empty_answer_confirmed_once() -> None:
+    quoted = fold_text(TEXT)
+    for nothing in ([], [ask("Python", scope=Scope.LOGISTICS)]):
+        answer = AnalysisAnswer(requirements=nothing)
+        assert complain_of_quotes(quoted, answer, is_second=False) == NOTHING_ASKED
+        assert not complain_of_quotes(quoted, answer, is_second=True)
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, 3.1, 1e9, float("nan"), float("inf")])

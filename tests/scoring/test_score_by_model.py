@@ -226,17 +226,41 @@ def test_it_asks_once_for_a_repair(models: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("asked", [[], [PLACE]], ids=["nothing", "a place only"])
-def test_an_analysis_that_asks_nothing_of_a_resume_is_not_kept(asked: list[Any], models: ModelServer) -> None:
+def test_an_analysis_that_asks_nothing_of_a_resume_ends_the_stage(
+    asked: list[Any], models: ModelServer, assert_rebuild_matches: Check
+) -> None:
     job_id = enrich()
-    models.script(Answer({"requirements": asked}), analyze(), judge())
+    nothing = Answer({"requirements": asked})
+    models.script(nothing, nothing, analyze(), judge())
 
     report = score(job_id)
 
-    assert (report.state, report.code) == ("failed", "LLM_ANSWER_UNUSABLE")
-    assert get_stage_row(job_id, "score").retryable is True
-    assert not PostingAnalysis.objects.exists()
-    assert score(job_id, attempt=2).state == "succeeded"
+    assert (report.state, report.code) == ("failed", "ANALYSIS_EMPTY")
+    assert get_stage_row(job_id, "score").retryable is False
+    assert list_lanes(models) == ["analysis", "analysis"]
+    assert "give the same answer again" in split_messages(models.requests[1].body)[1]
+    assert not PostingAnalysis.objects.exists() and not JobScore.objects.exists()
+
+    reset_stages(StageName.SCORE, [job_id])  # a person's own wish: it is read again
+    assert score(job_id, run="run-2").state == "succeeded"
+    assert list_lanes(models) == ["analysis", "analysis", *BOTH]
+    assert_rebuild_matches()
+
+
+def test_it_believes_the_second_answer_where_the_first_was_empty(models: ModelServer) -> None:
+    job_id = enrich()
+    models.script(Answer({"requirements": []}), analyze(), judge())
+
+    assert score(job_id).state == "succeeded"
     assert list_lanes(models) == ["analysis", "analysis", "score"]
+
+
+def test_made_up_quotes_and_then_none_are_an_empty_analysis(models: ModelServer) -> None:
+    job_id = enrich()
+    models.script(analyze(ask_for("Twenty years of Fortran")), Answer({"requirements": []}))
+
+    assert score(job_id).code == "ANALYSIS_EMPTY"
+    assert list_lanes(models) == ["analysis", "analysis"]
 
 
 def test_it_asks_again_where_an_empty_analysis_was_kept(models: ModelServer) -> None:
