@@ -33,9 +33,27 @@ def refuse_live_worker() -> None:
         )
 
 
-def refuse_open_files() -> None:
+def _count_other_sessions() -> int:
+    """On PostgreSQL, from whichever machine."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+            return int(cursor.fetchone()[0])
+    finally:
+        connections.close_all()
+
+
+def refuse_open_databases() -> None:
     """Raises ``RestoreRefused`` while Temporal, the web app or a command has one of the databases open."""
     connections.close_all()
+    if connection.vendor == "postgresql" and (others := _count_other_sessions()):
+        raise RestoreRefused(
+            f"{others} other connection{'s' if others > 1 else ''} to this database: the web app, a command or a client "
+            "uses it. Stop it and try again."
+        )
     for file in (settings.JOBCTRL_HOME.temporal_database, find_database_file()):
         if file is not None and is_in_use(file):
             who = "Temporal is serving" if file.name == "temporal.db" else "Another process is using"

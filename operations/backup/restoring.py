@@ -26,7 +26,7 @@ from operations.backup.postgres import (
     move_schema_back,
     restore_postgres,
 )
-from operations.backup.presence import find_database_file, refuse_live_worker, refuse_open_files
+from operations.backup.presence import find_database_file, refuse_live_worker, refuse_open_databases
 from operations.database import writer
 from operations.eventlog import append
 from operations.events import WorkspaceRestored
@@ -66,7 +66,7 @@ def restore_backup(folder: Path, *, has_moved: bool, show: Show) -> Restored:
         refuse_live_worker()
         refuse_unfit(manifest, has_moved=has_moved)
         verify_files(folder, manifest, show=show)
-        refuse_open_files()
+        refuse_open_databases()
         _refuse_without_room(manifest)
         staging = home.root / STAGING
         shutil.rmtree(staging, ignore_errors=True)

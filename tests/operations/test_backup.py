@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -181,6 +182,9 @@ def test_a_live_workspace_is_refused(workspace: Workspace) -> None:
         assert temporal.stdout and temporal.stdout.readline() == "open\n"
         assert "Temporal is serving" in refuse(workspace, folder)
         temporal.communicate("")
+    if workspace.database_url:
+        with psycopg.connect(workspace.database_url):
+            assert "1 other connection to this database" in refuse(workspace, folder)
     workspace.run_python(BEAT)
     assert "A worker is running here" in refuse(workspace, folder)
 
