@@ -51,8 +51,8 @@ def refuse_open_databases() -> None:
     connections.close_all()
     if connection.vendor == "postgresql" and (others := _count_other_sessions()):
         raise RestoreRefused(
-            f"{others} other connection{'s' if others > 1 else ''} to this database: the web app, a command or a client "
-            "uses it. Stop it and try again."
+            f"{others} other connection{'s'[: others - 1]} to this database: the web app, a command or a client"
+            " uses it. Stop it and try again."
         )
     for file in (settings.JOBCTRL_HOME.temporal_database, find_database_file()):
         if file is not None and is_in_use(file):
