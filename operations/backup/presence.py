@@ -8,6 +8,7 @@ from django.db import DatabaseError, connection, connections
 from operations.backup.copying import is_in_use
 from operations.backup.errors import RestoreRefused
 from operations.queries import find_fresh_worker
+from operations.wording import count_of
 
 
 def find_database_file() -> Path | None:
@@ -51,8 +52,8 @@ def refuse_open_databases() -> None:
     connections.close_all()
     if connection.vendor == "postgresql" and (others := _count_other_sessions()):
         raise RestoreRefused(
-            f"{others} other connection{'s'[: others - 1]} to this database: the web app, a command or a client"
-            " uses it. Stop it and try again."
+            f"{count_of(others, 'other connection')} to this database: the web app, a command or a client uses it. "
+            "Stop it and try again."
         )
     for file in (settings.JOBCTRL_HOME.temporal_database, find_database_file()):
         if file is not None and is_in_use(file):
