@@ -20,14 +20,13 @@ from discovery.sources.base import MalformedBoard, UnknownSource, get_source
 from discovery.sources.bundled import FAMILY as BUNDLED
 from discovery.sources.bundled import find_bundled_board, read_bundled_board
 from operations.contracts import ExecutionRef, StepKind
-from operations.database import writer
+from operations.database import OUTAGES, writer
 from operations.errors import NotConfigured, OperationsError
 from operations.eventlog import append
 from operations.log_lines import note_places
 from operations.metrics import record_attempt
 from operations.services.steps import fail_open_steps, queue_step
 from operations.settings_store import get_setting
-from operations.stage_engine import OUTAGES
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from operations.stage_engine.declaration import (
     list_stages,
     stage,
 )
-from operations.stage_engine.hooks import OUTAGES
 from operations.stage_engine.lifecycle import (
     check_lease,
     claim_stage,
@@ -25,7 +24,7 @@ from operations.stage_engine.lifecycle import (
 from operations.stage_engine.work import StageContext, WorkResult, work_job
 
 __all__ = [
-    "OUTAGES", "Claim", "Hold", "Owner", "Refusal", "Settlement", "Stage", "StageContext", "WorkResult", "check_lease",
+    "Claim", "Hold", "Owner", "Refusal", "Settlement", "Stage", "StageContext", "WorkResult", "check_lease",
     "claim_stage", "find_stage", "get_stage", "job_gate", "list_stages", "publish_stage", "release_claim",
     "settle_canceled", "settle_failure", "stage", "work_job",
 ]  # fmt: skip
