@@ -131,14 +131,22 @@ def describe_spend(today: SpendToday) -> Fact:
         return Fact(said, Tone.WAITING, "Work that needs a model waits until then.", url=url)
     limit = f"of {describe_money(today.ceiling_usd)} today" if today.ceiling_usd else "today, no limit"
     if today.full_lanes:
-        which = name_lane(today.full_lanes[0]).lower() if len(today.full_lanes) == 1 else "some work"
         said = f"At the limit, which {resets}: {join_lanes(today.full_lanes)}. The rest goes on."
-        return Fact(f"{spent} {limit}, {which} at its limit", Tone.WAITING, said, url=url)
+        return Fact(f"{spent} {limit}, {name_one(today.full_lanes)} at its limit", Tone.WAITING, said, url=url)
     if today.level is SpendLevel.NEAR:
         return Fact(
             f"{spent} {limit}, {today.percent} %", Tone.WAITING, f"At 100 % work waits. The limit {resets}.", url=url
         )
+    if today.near_lanes:
+        said = (
+            f"At 80 % of the limit or more, which {resets}: {join_lanes(today.near_lanes)}. At 100 % that work waits."
+        )
+        return Fact(f"{spent} {limit}, {name_one(today.near_lanes)} near its limit", Tone.WAITING, said, url=url)
     return Fact(f"{spent} {limit}", detail=f"Spent since midnight UTC. {untold}".strip(), url=url)
+
+
+def name_one(lanes: list[str]) -> str:
+    return name_lane(lanes[0]).lower() if len(lanes) == 1 else "some work"
 
 
 def describe_temporal(answer: TemporalAnswer) -> list[Fact]:

@@ -105,6 +105,10 @@ class SpendToday:
     def full_lanes(self) -> list[str]:
         return [use.lane for use in self.lanes if use.level is SpendLevel.REACHED]
 
+    @property
+    def near_lanes(self) -> list[str]:
+        return [use.lane for use in self.lanes if use.level is SpendLevel.NEAR]
+
 
 def read_spend_today(now: datetime) -> SpendToday:
     """Three reads, which every page makes: the day's rows and its unknown calls by their indexes, and the settings."""

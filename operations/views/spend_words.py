@@ -52,6 +52,10 @@ def describe_level(today: SpendToday) -> Wording | None:
         )
     if today.level is SpendLevel.NEAR:
         return Wording(f"{today.percent} % of today's limit is used", Tone.WAITING, "At 100 % work waits for tomorrow.")
+    if today.near_lanes:
+        return Wording(
+            f"Near its limit for today: {join_lanes(today.near_lanes)}", Tone.WAITING, "At 100 % that work waits."
+        )
     return None
 
 

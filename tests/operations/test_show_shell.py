@@ -136,6 +136,25 @@ def test_it_warns_of_a_lane_at_its_limit() -> None:
     assert (fact.text, fact.tone) == ("$1.00 of $25.00 today, scoring at its limit", "waiting")
 
 
+@pytest.mark.parametrize(
+    ("limits", "text", "said"),
+    [
+        ({"score": 1501}, "$1.00 of $25.00 today", "Spent since midnight UTC"),
+        ({"score": 1500}, "$1.00 of $25.00 today, scoring near its limit", "At 100 % that work waits"),
+        ({"score": 1500, "analysis": 5}, "$1.00 of $25.00 today, some work near its limit", "asks for and scoring"),
+    ],
+)
+def test_it_warns_of_a_lane_from_80_percent_of_its_limit_on(limits: dict[str, int], text: str, said: str) -> None:
+    change_settings({"lane_token_limits": limits}, actor="the test")
+    spend("1.00", lane="score", given=1000, made=200)
+    spend("0.00", lane="analysis", given=4, made=0)
+
+    fact = _shell().spend
+
+    assert (fact.text, fact.tone) == (text, "" if limits["score"] == 1501 else "waiting")
+    assert said in fact.detail
+
+
 def test_a_paused_provider_is_one_notice_and_one_thing_that_needs_a_person(operator: Client) -> None:
     use_model("analysis", "score")
     pause(reason="authentication", next_probe_at=timezone.now() + timedelta(hours=1))

@@ -48,7 +48,8 @@ def test_it_shows_today_by_kind_of_work_against_its_limits(operator: Client) -> 
     assert "$1.84 of $25.00 spent today" in page
     assert "Left today $23.16" in page
     assert "Scoring OpenAI or compatible · gpt-5-mini 1,200 of 1,500 1,000 in (300 of them cached), 200 out" in page
-    assert "Near its limit" in page
+    assert "Near its limit for today: scoring. At 100 % that work waits." in page
+    assert "Near its limit</span>" in operator.get("/spend/").content.decode()
     assert "Reading what a posting asks for" in page
     assert "at 00:00 UTC" in page
     assert "not their bill" in page
