@@ -21,12 +21,14 @@ from operations.api.base import (
     answer_started,
     refusals,
 )
+from operations.api.costs import CostOutput, write_cost
 from operations.api.errors import Conflict
 from operations.api.exports import FORMAT, answer_csv, answer_json, read_format, take_for_export
 from operations.contracts import StageName
 from operations.errors import WorkerUnavailable
 from operations.job_actions import ActionRequest, ActionResult, find_action, list_actions
 from operations.listing.jobs import ORDERS, STAGES, STATES, VIEWS, filter_jobs, list_jobs, read_job_filter
+from operations.queries.spend import add_costs, map_stage_costs
 from operations.starters import StartOrder, start_stage
 
 EXPORTED = ("job_id", "title", "company", "location", "work_mode", "salary", "fit_score", "current_stage",
@@ -129,19 +131,24 @@ class ListJobs(Operation):
         )
 
 
+class JobDetailOutput(JobOutput):
+    timeline = serializers.DictField(source="detail.stages_json")
+    score = serializers.DictField(source="detail.score_json")
+    enrichment = serializers.DictField(source="detail.enrichment_json")
+    documents = serializers.DictField(source="detail.documents_json")
+
+
 class ShowJob(Operation):
-    class Output(JobOutput):
-        timeline = serializers.DictField(source="detail.stages_json")
-        score = serializers.DictField(source="detail.score_json")
-        enrichment = serializers.DictField(source="detail.enrichment_json")
-        documents = serializers.DictField(source="detail.documents_json")
+    class Output(JobDetailOutput, CostOutput):
+        """With what the models cost that the job's stages asked, of its newest 5,000 calls."""
 
     @extend_schema(operation_id="getJob", responses={200: Output, **refusals(404)}, tags=["jobs"])
     def get(self, request: Request, job_id: UUID) -> Response:
         job = queries.find_job(job_id)
         if job is None:
             raise NotFound("There is no such job.")
-        return Response(self.Output(job).data)
+        cost = add_costs(list(map_stage_costs(job_id).values()))
+        return Response({**JobDetailOutput(job).data, **write_cost(cost)})
 
 
 class ActionOutput(serializers.Serializer[Any]):

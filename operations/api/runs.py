@@ -11,8 +11,10 @@ from rest_framework.response import Response
 
 from operations import queries
 from operations.api.base import PAGING, Operation, refusals
+from operations.api.costs import CostOutput, write_cost
 from operations.listing.runs import GROUPS, SORTS, STATUSES, list_runs, read_run_filter
 from operations.models import WorkflowRunProjection
+from operations.queries.spend import find_run_cost, map_run_costs
 from operations.services.cancellation import cancel_run
 from operations.temporal_probe import TemporalState, temporal_probe
 
@@ -40,6 +42,10 @@ class RunOutput(serializers.Serializer[Any]):
 
     def get_checked(self, run: WorkflowRunProjection) -> bool:
         return run.status not in queries.OPEN_STATES or temporal_probe.peek().state is TemporalState.REACHABLE
+
+
+class CostedRunOutput(RunOutput, CostOutput):
+    """With what the models cost that the run itself asked; the runs that it started have costs of their own."""
 
 
 class PendingOutput(serializers.Serializer[Any]):
@@ -76,7 +82,7 @@ class ListRuns(Operation):
     )
 
     class Output(serializers.Serializer[Any]):
-        runs = RunOutput(many=True)
+        runs = CostedRunOutput(many=True)
         nextCursor = serializers.CharField(allow_blank=True)
         notes = serializers.ListField(child=serializers.CharField())
 
@@ -89,13 +95,13 @@ class ListRuns(Operation):
     def get(self, request: Request) -> Response:
         wanted = read_run_filter(request.query_params)
         page = list_runs(wanted, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
-        return Response(
-            {"runs": RunOutput(page.rows, many=True).data, "nextCursor": page.next_cursor, "notes": page.notes}
-        )
+        costs = map_run_costs([run.run_id for run in page.rows])
+        runs = [{**RunOutput(run).data, **write_cost(costs.get(run.run_id))} for run in page.rows]
+        return Response({"runs": runs, "nextCursor": page.next_cursor, "notes": page.notes})
 
 
 class ShowRun(Operation):
-    class Output(RunOutput):
+    class Output(CostedRunOutput):
         pendingActivities = PendingOutput(many=True)
 
     @extend_schema(operation_id="getWorkflowRun", responses={200: Output, **refusals(404)}, tags=["runs"])
@@ -104,7 +110,8 @@ class ShowRun(Operation):
         if run is None:
             raise NotFound("There is no such run.")
         pending = queries.list_pending([run_id]) if run.status in queries.OPEN_STATES else []
-        return Response({**RunOutput(run).data, "pendingActivities": PendingOutput(pending, many=True).data})
+        shown = {**RunOutput(run).data, **write_cost(find_run_cost(run_id))}
+        return Response({**shown, "pendingActivities": PendingOutput(pending, many=True).data})
 
 
 class CancelRun(Operation):

@@ -74,6 +74,11 @@ class CallCost:
     cost_usd: Decimal
     is_cut: bool = False
 
+    @property
+    def told_usd(self) -> Decimal | None:
+        """``None`` = unknown: no call said what it used."""
+        return None if self.unknown == self.calls else self.cost_usd
+
 
 def list_lane_rows(day: date) -> list[LlmSpend]:
     """A row for each lane that used anything on this UTC day."""
@@ -135,6 +140,12 @@ def list_paused_providers() -> list[ProviderBreaker]:
 def find_run_cost(run_id: str) -> CallCost | None:
     """Of the run's own calls, at most 5,000; ``None`` where it made none."""
     return _read_cost(LlmAttempt.objects.filter(run_id=run_id).order_by("-opened_at")) if run_id else None
+
+
+def map_run_costs(run_ids: Sequence[str]) -> dict[str, CallCost]:
+    """Of each run's own calls, for the runs of a page; one that made none is not there. An index range for each run."""
+    rows = _sum(LlmAttempt.objects.filter(run_id__in=[run_id for run_id in run_ids if run_id]), "run_id")
+    return {row["run_id"]: CallCost(*_read_sums(row)) for row in rows}
 
 
 def find_preparations_cost(ref: ExecutionRef, *, since: datetime) -> CallCost | None:

@@ -12,6 +12,7 @@ from operations.listing.runs import list_runs, read_run_filter
 from operations.models import WorkflowRunProjection
 from operations.run_panels import explain_failures
 from operations.temporal_probe import temporal_probe
+from operations.views.costs import describe_run_costs
 from operations.views.run_filters import (
     LABELS,
     SORT_NAMES,
@@ -55,6 +56,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
 def build_list(page: Page[WorkflowRunProjection], given: dict[str, str], cursor: str) -> dict[str, Any]:
     names = queries.map_job_names([run.job_id for run in page.rows if run.job_id])
     states = describe_now(page)
+    costs = describe_run_costs([run.run_id for run in page.rows])
     retrying = bool(given.get("retrying"))
     is_any_open = any(run.status in queries.OPEN_STATES for run in page.rows)
     return {
@@ -65,6 +67,7 @@ def build_list(page: Page[WorkflowRunProjection], given: dict[str, str], cursor:
                 "asked": word_jobs(str(run.summary_json.get("jobs", ""))),
                 "seconds": measure(run),
                 "state": states.get(run.run_id),
+                "cost": costs.get(run.run_id, ""),
             }
             for run in page.rows
         ],

@@ -185,6 +185,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "calls of unknown use": lambda: spend.list_unknown_attempts(since=timezone.now(), now=timezone.now(), limit=20),
     "how many calls are of unknown use": lambda: spend.count_unknown(since=timezone.now(), now=timezone.now()),
     "cost of a run": lambda: spend.find_run_cost("run-a"),
+    "costs of a page of runs": lambda: spend.map_run_costs(["run-a", "run-b"]),
     "costs of recent jobs": lambda: spend.list_job_costs(timezone.now()),
     "cost of a job": lambda: spend.map_stage_costs(JOB),
     "check before an attempt": lambda: check_budget("score", now=timezone.now()),

@@ -4,9 +4,12 @@ import re
 from datetime import timedelta
 from html import unescape
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -20,6 +23,7 @@ from operations.services.runs import record_outcome, record_started
 from operations.services.steps import fail_step, start_step
 from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
 from tests.operations.cast import Cast
+from tests.operations.spending import attempt
 
 pytestmark = pytest.mark.django_db
 
@@ -208,3 +212,32 @@ def test_nothing_is_said_to_run_or_to_be_tried_again_while_temporal_does_not_ans
     page = read(operator.get(f"/runs/{RUN}/"))
     assert "Not known now" in page
     assert "Will be tried again" not in page
+
+
+# --- what models cost --------------------------------------------------------------------------
+
+
+def test_the_list_says_beside_each_run_what_its_models_cost(operator: Client) -> None:
+    for run_id in ("told", "partly", "untold", "builtin"):
+        start(run_id, job_id=uuid4(), kind="JobPreparationWorkflow")
+    attempt("0.25", run_id="told")
+    attempt("0.10", run_id="partly")
+    attempt(run_id="partly")
+    attempt(run_id="untold")
+
+    with CaptureQueriesContext(connection) as captured:
+        html = operator.get("/runs/?fragment=list").content.decode()
+
+    said = {
+        found[1]: " ".join(found[2].split())
+        for found in re.finditer(
+            r'id="run-row-(\w+)".*?</a>\s*(?:<span class="where">(.*?)</span>)?\s*</td>', html, re.S
+        )
+        if found[2]
+    }
+    assert said == {
+        "told": "$0.25 for 1 call of a model",
+        "partly": "At least $0.10 for 2 calls of a model, of which 1 did not say what they used",
+        "untold": "Cost unknown for 1 call of a model",
+    }
+    assert sum("llm_attempts" in query["sql"] and "run_id" in query["sql"] for query in captured) == 1

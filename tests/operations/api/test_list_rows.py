@@ -200,7 +200,7 @@ LISTS: dict[str, tuple[str, int]] = {
         ("q=büroleitung", 3), ("q=qa", 2), ("q=engineer&sort=newest&minScore=3", 2), ("place=berlin", 2),
         ("place=remote", 2), ("place=lisboa", 2), ("place=de", 2), ("place=berlin&q=engineer&sort=newest", 3),
         ("state=exhausted", 2), ("state=succeeded", 3))},
-    **{f"runs {query}": (f"/v1/workflow-runs?{query}", most) for query, most in (
+    **{f"runs {query}": (f"/v1/workflow-runs?{query}", most + 1) for query, most in (  # and what the page's runs cost
         ("", 1), ("status=open", 2), ("status=ended_badly", 3), ("status=succeeded", 1), ("type=DiscoverWorkflow", 1),
         ("since=2026-10-01", 1), ("until=2026-10-02", 1), ("q=prep-00012", 3), ("q=run-0", 7), ("q=engineer", 7),
         ("q=source_unavailable", 7), ("retrying=now", 2), ("sort=oldest", 1), ("sort=oldest&status=ended_badly", 3),

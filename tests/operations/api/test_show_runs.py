@@ -8,6 +8,7 @@ from operations.contracts import RunStatus, WorkflowOutcome, WorkflowStart
 from operations.services.runs import record_dispatched, record_outcome
 from operations.temporal_probe import TemporalAnswer, TemporalState, temporal_probe
 from tests.operations.api.conftest import Script
+from tests.operations.spending import attempt
 
 pytestmark = pytest.mark.django_db
 
@@ -36,3 +37,21 @@ def test_an_open_run_is_checked_while_temporal_answers(script: Script, say: Call
     assert read_checked(script) == {"open": False, "done": True}
     say(TemporalState.UNKNOWN)
     assert read_checked(script) == {"open": False, "done": True}
+
+
+def test_what_a_run_asked_of_models_stands_beside_it(script: Script) -> None:
+    for run_id in ("told", "partly", "untold", "builtin"):
+        record_dispatched(WorkflowStart(f"prep-{run_id}", run_id, "JobPreparationWorkflow", {}))
+    for _ in range(2):
+        attempt("0.25", run_id="told")
+    attempt("0.10", run_id="partly")
+    attempt(run_id="partly")
+    attempt(run_id="untold")
+    attempt("9.00", run_id="another")
+
+    listed = {run["runId"]: run for run in script.get("/v1/workflow-runs").json()["runs"]}
+
+    costs = {run_id: (run["costUsd"], run["modelCalls"], run["unknownCalls"]) for run_id, run in listed.items()}
+    assert costs == {"told": (0.5, 2, 0), "partly": (0.1, 2, 1), "untold": (None, 1, 1), "builtin": (None, 0, 0)}
+    for run_id, run in listed.items():
+        assert script.get(f"/v1/workflow-runs/{run_id}").json() == {**run, "pendingActivities": []}
