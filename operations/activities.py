@@ -1,6 +1,5 @@
 """The engine's activities. Types are literal and per stage: telemetry may not read arguments."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
@@ -10,6 +9,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from operations import queries
+from operations.batches import Progress
 from operations.contracts import (
     OWNED_BY_OTHER_RUN,
     BatchReport,
@@ -123,39 +123,38 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     """Many jobs; each ends with its own typed outcome and none stops its peers.
 
     While an attempt is left, retryable failures are tried again by it; the last one reports them. Whatever
-    earlier attempts ended counts in the report and towards the limit. Once one has to wait, or its provider says when
-    to come back, nothing more is begun: of the chosen jobs those that need no work still end as they do, and all others
-    are left in line.
+    earlier attempts ended counts in the report and towards the limit. Once the day's money is spent, or a provider is
+    paused or says when to come back, nothing more is begun; once a lane is at its own limit, nothing that would begin
+    with it. Of the chosen jobs those that need no work still end as they do then, and all others are left in line.
     """
     check_workspace(given.workspace_identity)
     context = make_context(given)
     settle_earlier_attempts(stage, context.owner, _read_job_ids(given))
-    reports = _list_ended_before(stage, given)
-    again = False
-    stopped: WorkResult | None = None
-    for job_id in _select_jobs(stage, given, done=len(reports)):
+    progress = Progress(stage, _list_ended_before(stage, given))
+    for job_id in _select_jobs(stage, given, done=len(progress)):
         raise_if_stopped()
-        if stopped is not None and given.job_ids is None:  # each was selected since it needs work
-            reports.append(StageReport(str(job_id), stage, StageState.PENDING, stopped.report.code))
+        hold = progress.find_hold(job_id)
+        if hold is not None and given.job_ids is None:  # each was selected since it needs work
+            progress.leave(job_id, hold)
             continue
-        result = work_job(job_id, stage, context)
+        result = work_job(job_id, stage, context if hold is None else replace(context, waits_for=hold.report.code))
         if result.report.code == ErrorCode.WORKER_SHUTDOWN:
             raise make_shutdown_error()
-        reports.append(result.report)
-        again = again or result.retryable
-        if result.waits or result.retry_after is not None:
-            stopped, context = result, replace(context, waits_for=result.report.code)
-    counts = Counter(report.state for report in reports)
-    if stopped is not None and (stopped.waits or (counts[StageState.PENDING] and not has_attempts_left())):
-        raise make_waiting_error(stopped, dict(counts))
-    if again and has_attempts_left():
+        progress.note(result)
+    return _end_batch(progress)
+
+
+def _end_batch(progress: Progress) -> BatchReport:
+    counts = progress.count_states()
+    if progress.is_to_be_repeated and has_attempts_left():
         raise ApplicationError(
-            f"{counts[StageState.FAILED]} jobs failed in {stage} and will be tried again.",
+            f"{counts[StageState.FAILED]} jobs failed in {progress.stage} and will be tried again.",
             type=ErrorCode.TRANSIENT_NETWORK,
-            next_retry_delay=None if stopped is None else stopped.retry_after,
+            next_retry_delay=None if progress.stop is None else progress.stop.retry_after,
         )
-    failures = [report for report in reports if report.state in (StageState.FAILED, StageState.EXHAUSTED)]
-    return BatchReport(stage, dict(counts), tuple(failures[:FAILURES_IN_REPORT]))
+    if progress.wait is not None:
+        raise make_waiting_error(progress.wait, dict(counts))
+    return BatchReport(progress.stage, dict(counts), tuple(progress.failures[:FAILURES_IN_REPORT]))
 
 
 def has_attempts_left() -> bool:

@@ -30,6 +30,13 @@ class ScoreStage(Stage):
     def find_refusal(self, job_id: UUID, *, profile_version: int) -> Refusal | None:
         return refuse_posting(job_id, needs_trust=False)
 
+    def find_first_lane(self, job_id: UUID) -> str:
+        name, _ = engines.choose_analyzer()
+        if name == BUILTIN:
+            return "score"
+        snapshot_version = get_posting(job_id).snapshot_version
+        return "analysis" if find_usable_analysis(job_id, name, snapshot_version) is None else "score"
+
     def find_result_version(self, job_id: UUID) -> int:
         return find_score_version(job_id)
 
@@ -88,8 +95,7 @@ def analyze(
     name, read = reader
     if name == BUILTIN:
         return KeptAnalysis(0, expect_asks(read(request)))
-    kept = find_kept_analysis(claim.job_id, snapshot_version=snapshot_version, engine=name)
-    if kept is not None and asks_of_resume(kept.analysis):
+    if (kept := find_usable_analysis(claim.job_id, name, snapshot_version)) is not None:
         return kept
     found = expect_asks(read(request))
     if is_cancelled():
@@ -103,6 +109,11 @@ def expect_asks(analysis: Analysis) -> Analysis:
     if not asks_of_resume(analysis):
         raise AnalysisEmpty
     return analysis
+
+
+def find_usable_analysis(job_id: UUID, engine: str, snapshot_version: int) -> KeptAnalysis | None:
+    kept = find_kept_analysis(job_id, snapshot_version=snapshot_version, engine=engine)
+    return kept if kept is not None and asks_of_resume(kept.analysis) else None
 
 
 def asks_of_resume(analysis: Analysis) -> bool:

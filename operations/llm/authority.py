@@ -60,14 +60,17 @@ def check_budget(lane: str, *, now: datetime) -> None:
     ceiling, limits = get_settings("daily_budget_usd", "lane_token_limits")
     used = read_used(utc_day(now))
     _check_ceiling(ceiling, used, now)
-    _check_lanes([lane], limits, used, now)
+    if _is_full(lane, limits, used):
+        raise _make_lane_denial(lane, now)
 
 
 def check_preflight(lanes: Sequence[str], *, now: datetime, begins_with: Sequence[str]) -> None:
     """As ``check_budget`` for a run that may use all of these lanes, before its first work; () is never denied.
 
-    The limits of the lanes that it ``begins_with`` are asked for too. A later lane at its limit does not stop what
-    comes before it.
+    The seed has the preflight ask for "the requested lane", and one at its limit not block its peers. A stage may use
+    several lanes, and a job of it not all of them (its analysis may be there), so lanes deny a run only where all that
+    it ``begins_with`` are at their limits; what one of them holds back is decided before each attempt. A later lane at
+    its limit does not stop what comes before it.
     """
     chosen, ceiling, limits = get_settings("provider", "daily_budget_usd", "lane_token_limits")
     spending = _pick_spending(lanes, chosen)
@@ -75,7 +78,9 @@ def check_preflight(lanes: Sequence[str], *, now: datetime, begins_with: Sequenc
         return
     used = read_used(utc_day(now))
     _check_ceiling(ceiling, used, now)
-    _check_lanes(_pick_spending(begins_with, chosen), limits, used, now)
+    first = _pick_spending(begins_with, chosen)
+    if first and all(_is_full(lane, limits, used) for lane in first):
+        raise _make_lane_denial(first[0], now)
 
 
 def _check_ceiling(ceiling: float, used: Used, now: datetime) -> None:
@@ -85,11 +90,14 @@ def _check_ceiling(ceiling: float, used: Used, now: datetime) -> None:
         )
 
 
-def _check_lanes(lanes: Sequence[str], limits: Mapping[str, int], used: Used, now: datetime) -> None:
-    for lane in lanes:
-        limit = limits.get(lane, 0)
-        if limit and used.tokens.get(lane, 0) >= limit:
-            raise BudgetExceeded(
-                f"Today's token limit of the {lane} lane is used up. It is new again at 00:00 UTC.",
-                until=next_reset(now),
-            )
+def _is_full(lane: str, limits: Mapping[str, int], used: Used) -> bool:
+    limit = limits.get(lane, 0)
+    return bool(limit) and used.tokens.get(lane, 0) >= limit
+
+
+def _make_lane_denial(lane: str, now: datetime) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"Today's token limit of the {lane} lane is used up. It is new again at 00:00 UTC.",
+        until=next_reset(now),
+        lane=lane,
+    )

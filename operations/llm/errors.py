@@ -9,14 +9,16 @@ from operations.errors import OperationsError, StageFailure, TransientStageFailu
 class WorkWaits(OperationsError):
     """The work was not begun: it goes back to waiting, and no attempt of it is used up.
 
-    ``reason`` is why it waits, ``until`` when that may be over (``None`` = nobody knows).
+    ``reason`` is why it waits, ``until`` when that may be over (``None`` = nobody knows). What uses no model of
+    ``lane`` need not wait for it; "" where it is not for one lane alone.
     """
 
     reason: str = ""
 
-    def __init__(self, message: str = "", *, until: datetime | None = None) -> None:
+    def __init__(self, message: str = "", *, until: datetime | None = None, lane: str = "") -> None:
         super().__init__(message)
         self.until = until
+        self.lane = lane
 
 
 class BudgetExceeded(WorkWaits):

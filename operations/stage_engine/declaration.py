@@ -60,7 +60,7 @@ class Settlement:
 
 
 class Stage(ABC):
-    """One stage as its app implements it. All hooks but ``run`` are called inside ``writer()``."""
+    """One stage as its app implements it. All hooks but ``run`` and ``find_first_lane`` are called in ``writer()``."""
 
     name: ClassVar[StageName]
     lanes: ClassVar[tuple[str, ...]]
@@ -69,6 +69,10 @@ class Stage(ABC):
     def find_refusal(self, job_id: UUID, *, profile_version: int) -> Refusal | None:
         """A precondition of the stage's own that is not met, read under the writer."""
         return None
+
+    def find_first_lane(self, job_id: UUID) -> str:
+        """The lane whose model the work on this job would ask first, "" where it asks none."""
+        return self.lanes[0] if self.lanes else ""
 
     @abstractmethod
     def find_result_version(self, job_id: UUID) -> int:

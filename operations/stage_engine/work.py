@@ -54,12 +54,14 @@ class StageContext:
 @dataclass(frozen=True, slots=True)
 class WorkResult:
     """``retryable`` says whether the same work may be tried again at once, after ``retry_after`` if somebody asked for
-    that; ``waits`` that it was not even begun, since the budget or the provider has to be waited for."""
+    that; ``waits`` that it was not even begun, since the budget or the provider has to be waited for. Where that is the
+    limit of one ``lane`` alone, what needs no model of it need not wait."""
 
     report: StageReport
     retryable: bool = False
     message: str = ""
     waits: bool = False
+    lane: str = ""
     retry_after: timedelta | None = None
 
 
@@ -120,7 +122,7 @@ def _run_and_settle(claim: Claim, context: StageContext) -> WorkResult:
     except WorkWaits as waits:
         release_claim(claim, reason_code=waits.reason)
         report = StageReport(job_id, claim.stage, StageState.PENDING, str(waits.code))
-        return WorkResult(report, message=waits.message, waits=True)
+        return WorkResult(report, message=waits.message, waits=True, lane=waits.lane)
     except WorkerStops as stops:
         release_claim(claim, reason_code=str(stops.code), waits=False)
         report = StageReport(job_id, claim.stage, StageState.PENDING, str(stops.code))
