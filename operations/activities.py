@@ -1,7 +1,10 @@
 """The engine's activities. Types are literal and per stage: telemetry may not read arguments."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
+from time import monotonic, sleep
 from uuid import UUID
 
 from django.utils import timezone
@@ -9,7 +12,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from operations import queries
-from operations.batches import Progress
+from operations.batches import Patience, Progress
 from operations.contracts import (
     OWNED_BY_OTHER_RUN,
     BatchReport,
@@ -39,6 +42,7 @@ from operations.stage_engine.settling import settle_earlier_attempts
 from operations.workspace import is_own_identity
 
 FAILURES_IN_REPORT = 25
+LOOK_SECONDS = 1.0
 
 
 def is_canceled_by_operator() -> bool:
@@ -57,6 +61,14 @@ def raise_if_stopped() -> None:
         raise CancelledError("canceled between items")
     if must_stop():
         raise make_shutdown_error()
+
+
+def wait_here(pause: timedelta) -> None:
+    """Between items of a batch, whose heartbeat goes on; leaves as ``raise_if_stopped`` does, as soon as that would."""
+    end = monotonic() + pause.total_seconds()
+    while (left := end - monotonic()) > 0:
+        raise_if_stopped()
+        sleep(min(left, LOOK_SECONDS))
 
 
 def make_shutdown_error() -> ApplicationError:
@@ -123,24 +135,34 @@ def run_batch(stage: StageName, given: StageBatchInput) -> BatchReport:
     """Many jobs; each ends with its own typed outcome and none stops its peers.
 
     While an attempt is left, retryable failures are tried again by it; the last one reports them. Whatever
-    earlier attempts ended counts in the report and towards the limit. Once the day's money is spent, or a provider is
-    paused or says when to come back, nothing more is begun; once a lane is at its own limit, nothing that would begin
-    with it. Of the chosen jobs those that need no work still end as they do then, and all others are left in line.
+    earlier attempts ended counts in the report and towards the limit. A provider that is busy is waited for here as
+    long as ``Patience`` has it, and its job tried again after its peers; beyond that, or once the day's money is spent
+    or a provider is paused, nothing more is begun. Once a lane is at its own limit, nothing is that would begin with
+    it. Of the chosen jobs those that need no work still end as they do then, and all others are left in line.
     """
     check_workspace(given.workspace_identity)
     context = make_context(given)
     settle_earlier_attempts(stage, context.owner, _read_job_ids(given))
     progress = Progress(stage, _list_ended_before(stage, given))
-    for job_id in _select_jobs(stage, given, done=len(progress)):
+    patience = Patience((activity.info().start_to_close_timeout or timedelta(0)) / 2)
+    queue = deque(_select_jobs(stage, given, done=len(progress)))
+    while queue:
         raise_if_stopped()
+        job_id = queue.popleft()
         hold = progress.find_hold(job_id)
-        if hold is not None and given.job_ids is None:  # each was selected since it needs work
+        # Each of those that were not chosen was selected since it needs work.
+        if hold is not None and (given.job_ids is None or progress.has_tried(job_id)):
             progress.leave(job_id, hold)
             continue
         result = work_job(job_id, stage, context if hold is None else replace(context, waits_for=hold.report.code))
         if result.report.code == ErrorCode.WORKER_SHUTDOWN:
             raise make_shutdown_error()
-        progress.note(result)
+        pause = patience.find_pause(result)
+        progress.note(result, stops=pause is None and result.retry_after is not None)
+        if pause is not None and patience.may_try_again(result):
+            queue.append(job_id)
+        if pause is not None and queue:
+            wait_here(pause)
     return _end_batch(progress)
 
 
@@ -150,7 +172,7 @@ def _end_batch(progress: Progress) -> BatchReport:
         raise ApplicationError(
             f"{counts[StageState.FAILED]} jobs failed in {progress.stage} and will be tried again.",
             type=ErrorCode.TRANSIENT_NETWORK,
-            next_retry_delay=None if progress.stop is None else progress.stop.retry_after,
+            next_retry_delay=progress.retry_after,
         )
     if progress.wait is not None:
         raise make_waiting_error(progress.wait, dict(counts))

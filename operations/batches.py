@@ -1,8 +1,9 @@
-"""How far a batch is: how its jobs have ended so far, and what keeps the others from being begun."""
+"""How far a batch is: how its jobs have ended so far, what keeps the others from being begun, and for how long."""
 
 import logging
 from collections import Counter
 from collections.abc import Iterable
+from datetime import timedelta
 from uuid import UUID
 
 from operations.contracts import StageName, StageReport, StageState
@@ -11,6 +12,40 @@ from operations.log_lines import note_places
 from operations.stage_engine import WorkResult, get_stage
 
 log = logging.getLogger(__name__)
+
+LEAST_PAUSE = timedelta(seconds=1)
+LONGEST_PAUSE = timedelta(seconds=60)
+MOST_FRUITLESS = 3
+MOST_TRIES = 3  # of one job in one attempt of the activity
+
+
+class Patience:
+    """For a provider that is busy and says for how long a batch waits where it is, as limits of a minute are usual.
+
+    Not for more than ``LONGEST_PAUSE``, not once ``MOST_FRUITLESS`` pauses in a row have led to another, and not for
+    more than ``in_all``: the rest is for the activity's next attempt then.
+    """
+
+    def __init__(self, in_all: timedelta) -> None:
+        self._left = in_all
+        self._fruitless = 0
+        self._tries: Counter[str] = Counter()
+
+    def find_pause(self, result: WorkResult) -> timedelta | None:
+        """How long to wait after this job; ``None`` where nobody asked for it, or that is not waited for here."""
+        self._tries[result.report.job_id] += 1
+        if result.retry_after is None:
+            self._fruitless = 0
+            return None
+        pause = max(result.retry_after, LEAST_PAUSE)
+        self._fruitless += 1
+        if pause > min(LONGEST_PAUSE, self._left) or self._fruitless > MOST_FRUITLESS:
+            return None
+        self._left -= pause
+        return pause
+
+    def may_try_again(self, result: WorkResult) -> bool:
+        return result.retryable and self._tries[result.report.job_id] < MOST_TRIES
 
 
 class Progress:
@@ -22,19 +57,28 @@ class Progress:
     def __init__(self, stage: StageName, earlier: Iterable[StageReport]) -> None:
         self.stage = stage
         self.stop: WorkResult | None = None
+        self.retry_after: timedelta | None = None  # what whoever refused last asked for, while nobody was asked since
         self._reports = {report.job_id: report for report in earlier}
         self._full_lanes: dict[str, WorkResult] = {}
         self._again: set[str] = set()
 
-    def note(self, result: WorkResult) -> None:
+    def note(self, result: WorkResult, *, stops: bool) -> None:
+        """How a job ended; one that was busy before ends anew. ``stops`` = nothing more is begun after it."""
         job_id = result.report.job_id
         self._reports[job_id] = result.report
         if result.retryable:
             self._again.add(job_id)
+        else:
+            self._again.discard(job_id)
+        if self.stop is None:
+            self.retry_after = result.retry_after
         if result.waits and result.lane:
             self._full_lanes.setdefault(result.lane, result)
-        elif result.waits or result.retry_after is not None:
+        elif result.waits or stops:
             self.stop = result
+
+    def has_tried(self, job_id: UUID) -> bool:
+        return str(job_id) in self._reports
 
     def find_hold(self, job_id: UUID) -> WorkResult | None:
         """Why this job is not to be begun; ``None`` where nothing is known to be in its way."""
@@ -43,8 +87,9 @@ class Progress:
         return self._full_lanes.get(self._find_first_lane(job_id))
 
     def leave(self, job_id: UUID, hold: WorkResult) -> None:
-        """The job stays in line."""
-        self._reports[str(job_id)] = StageReport(str(job_id), self.stage, StageState.PENDING, hold.report.code)
+        """The job stays in line, or as its last try has left it."""
+        report = StageReport(str(job_id), self.stage, StageState.PENDING, hold.report.code)
+        self._reports.setdefault(report.job_id, report)
 
     @property
     def is_to_be_repeated(self) -> bool:

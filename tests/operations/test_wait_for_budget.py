@@ -147,15 +147,17 @@ def test_chosen_jobs_end_typed_also_behind_the_one_that_waits(cast: Cast, stages
 
 @pytest.mark.parametrize("chosen", [False, True])
 @pytest.mark.parametrize("attempt", [1, 3])
-def test_a_batch_asks_a_busy_provider_once_and_comes_back_when_it_says(
+def test_a_batch_asks_once_a_provider_that_is_busy_for_long_and_comes_back_when_it_says(
     attempt: int, chosen: bool, cast: Cast, stages: Stages, one_connection: None, models: ModelServer
 ) -> None:
     stages[ENRICH].script = [ask_for] * 4
     models.script(GOOD)
-    models.usual = Refused(429, retry_after="42")
+    models.usual = Refused(429, retry_after="90")
     job_ids = tuple(str(job_id) for job_id in cast) if chosen else None
     environment = ActivityEnvironment()
-    environment.info = replace(environment.info, attempt=attempt, retry_policy=THREE)
+    environment.info = replace(
+        environment.info, attempt=attempt, retry_policy=THREE, start_to_close_timeout=timedelta(hours=1)
+    )
     with pytest.raises(ApplicationError) as failed:
         environment.run(enrich_jobs, StageBatchInput(PROFILE_VERSION, ensure_workspace().identity, job_ids))
     rows = [get_row(job_id, ENRICH) for job_id in cast]
@@ -163,7 +165,7 @@ def test_a_batch_asks_a_busy_provider_once_and_comes_back_when_it_says(
     assert [row.attempts for row in rows] == [1, 1, 0, 0]
     assert len(models.requests) == 2
     if attempt == 1:
-        assert (failed.value.non_retryable, failed.value.next_retry_delay) == (False, timedelta(seconds=42))
+        assert (failed.value.non_retryable, failed.value.next_retry_delay) == (False, timedelta(seconds=90))
     else:
         assert (failed.value.non_retryable, failed.value.type) == (True, "llm_transient")
         assert failed.value.details == ({"succeeded": 1, "failed": 1, "pending": 2},)
