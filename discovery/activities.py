@@ -16,10 +16,11 @@ from discovery.contracts import (
 )
 from discovery.gateway import FetchCancelled
 from discovery.services import preparation, runs
-from operations.activities import check_workspace, must_stop, raise_if_stopped
+from operations.activities import check_workspace
 from operations.contracts import FANOUT_BATCH, StepKind, WorkPlan
 from operations.queries import list_memberships
 from operations.services.steps import recorded_step
+from operations.stopping import must_stop, raise_if_stopped
 
 
 @activity.defn(name="plan_sources", no_thread_cancel_exception=True)

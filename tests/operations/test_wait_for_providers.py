@@ -13,7 +13,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.testing import ActivityEnvironment
 
-from operations import activities, batches
+from operations import batches, stopping
 from operations.activities import enrich_jobs
 from operations.contracts import BatchReport, StageBatchInput, StageName
 from operations.errors import OperationsError
@@ -36,7 +36,7 @@ GOOD = Answer({"score": 7})
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "LEAST_PAUSE", timedelta(milliseconds=20))
-    monkeypatch.setattr(activities, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(stopping, "LOOK_SECONDS", 0.02)
 
 
 @pytest.fixture

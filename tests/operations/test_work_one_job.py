@@ -7,9 +7,10 @@ from temporalio.activity import ActivityCancellationDetails
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from operations.activities import is_canceled_by_operator, score_job
+from operations.activities import score_job
 from operations.contracts import StageJobInput, StageName, StageReport, StageState
 from operations.stage_engine import publish_stage
+from operations.stopping import is_canceled_by_operator
 from operations.workspace import ensure_workspace
 from tests.operations.cast import PROFILE_VERSION, SECOND_RUN, Cast, ScriptedStage, claim
 
