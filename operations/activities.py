@@ -259,12 +259,11 @@ def check_spend_budget(preflight: SpendPreflight) -> None:
 
 
 def _list_unfinished(preflight: SpendPreflight) -> list[str]:
-    """The stages that may still spend: of one job those that are not done, for a done one is never done again."""
-    if not preflight.job_id:
+    """The stages that may still spend: of named jobs those that are not done, for a done one is never done again."""
+    job_ids = [UUID(job_id) for job_id in preflight.job_ids or [preflight.job_id] if job_id]
+    if not job_ids:
         return list(preflight.stages)
-    job_id = UUID(preflight.job_id)
-    states = ((name, queries.find_stage_state(job_id, StageName(name))) for name in preflight.stages)
-    return [name for name, state in states if state != StageState.SUCCEEDED]
+    return [name for name in preflight.stages if not queries.have_succeeded(StageName(name), job_ids)]
 
 
 @activity.defn(name="record_workflow_outcome", no_thread_cancel_exception=True)

@@ -135,11 +135,12 @@ SPENDING_STAGES = (StageName.SCORE, StageName.TAILOR, StageName.COVER)
 class SpendPreflight:
     """The stages that a run is about, in their order, for the check of the day's limits before its first work.
 
-    ``job_id`` where all of them are of one job.
+    ``job_id`` where all of them are of one job, ``job_ids`` where jobs were chosen.
     """
 
     stages: tuple[str, ...]
     job_id: str = ""
+    job_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,10 @@ async def run_enveloped(
     summary: dict[str, str],
     spends_in: tuple[str, ...] = (),
     job_id: str = "",
+    job_ids: tuple[str, ...] = (),
 ) -> T:
     """Run a workflow's body between its two control writes; ``spends_in`` are its stages that may use models, of
-    this one job if any.
+    this one job, or of those chosen, if any.
 
     A plain exception becomes a non-retryable ``internal`` failure: left alone it would keep the
     workflow task retrying for ever. A nondeterminism error is not one of these and stays a task failure.
@@ -64,7 +65,7 @@ async def run_enveloped(
     try:
         if await write_control("record_workflow_started", begin):
             raise asyncio.CancelledError
-        if spends_in and await _check_budget(SpendPreflight(spends_in, job_id)):
+        if spends_in and await _check_budget(SpendPreflight(spends_in, job_id, job_ids)):
             raise asyncio.CancelledError
         result, ending = await body()
     except BaseException as error:

@@ -99,7 +99,10 @@ class JobPipelineWorkflow:
         summary = {"stage": given.stage, "jobs": "eligible" if given.job_ids is None else str(len(given.job_ids))}
         try:
             return await run_enveloped(
-                lambda: self._run_to_end(given), summary=summary, spends_in=_list_spending((given.stage,))
+                lambda: self._run_to_end(given),
+                summary=summary,
+                spends_in=_list_spending((given.stage,)),
+                job_ids=given.job_ids or (),
             )
         except BaseException as error:
             await self._cancel_selection(given, error)  # where it was canceled before its body began

@@ -156,6 +156,16 @@ def test_a_preparation_whose_models_are_done_is_not_denied_for_what_others_spent
         check_spend_budget(replace(preparation, job_id=str(cast.data)))
 
 
+def test_a_selection_that_was_done_before_is_not_denied(cast: Cast, freeze: Freeze) -> None:
+    limit(provider={"score": "openai"}, daily_budget_usd=1.0)
+    spend("score", given=1, usd="1")
+    put_row(cast.backend, StageName.SCORE, StageState.SUCCEEDED)
+    chosen = SpendPreflight(("score",), job_ids=(str(cast.backend),))
+    check_spend_budget(chosen)
+    with pytest.raises(BudgetExceeded):
+        check_spend_budget(replace(chosen, job_ids=(*chosen.job_ids, str(cast.data))))
+
+
 @pytest.mark.parametrize("hours", [-5, 5.5, 13])
 def test_its_day_is_that_of_utc_wherever_the_operator_sits(hours: float) -> None:
     now = datetime(2026, 8, 18, 1, 30, tzinfo=UTC).astimezone(timezone(timedelta(hours=hours)))

@@ -162,6 +162,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "open runs": lambda: queries.count_open_runs(["prep-a", "prep-b"]),
     "pending of runs": lambda: queries.list_pending(["run-a", "run-b"]),
     "runs that retry": queries.list_retrying_runs,
+    "chosen jobs that are done": lambda: queries.have_succeeded(StageName.SCORE, [JOB]),
     "stage of a job": lambda: queries.find_stage_state(JOB, StageName.SCORE),
     "lost stages of a page": lambda: queries.map_lost_stages([JOB, uuid4()]),
     "lost stages": queries.count_lost_stages,

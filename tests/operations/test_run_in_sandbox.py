@@ -15,7 +15,7 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, Work
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import Replayer
 
-from operations.contracts import ErrorCode, RunStatus
+from operations.contracts import ErrorCode, RunStatus, SpendPreflight
 from operations.registration import collect_workflows
 from tests.operations.workflow_runs import INPUTS, JOB, LONG_WORK, Stubs, describe_ends, serving, start
 from tests.temporal import TemporalServer, running_temporal
@@ -247,6 +247,7 @@ def test_a_batch_that_has_to_wait_says_how_its_jobs_ended(server: TemporalServer
             await replay(await handle.fetch_history())
         assert describe_ends(stubs) == [(RunStatus.FAILED, "budget_exceeded")]
         assert [end.result for end in stubs.outcomes] == [{"succeeded": "3", "pending": "2"}]
+        assert stubs.preflights == [SpendPreflight(("score",), job_ids=(JOB,))]
 
     asyncio.run(run())
 

@@ -70,6 +70,7 @@ class Stubs:
     fail: str = ""
     parallel: int = 2
     calls: list[str] = field(default_factory=list)
+    preflights: list[SpendPreflight] = field(default_factory=list)
     outcomes: list[WorkflowOutcome] = field(default_factory=list)
     ends: list[DiscoveryEnd] = field(default_factory=list)
     selections: list[CanceledSelection] = field(default_factory=list)
@@ -98,6 +99,7 @@ class Stubs:
         @activity.defn(name="check_spend_budget")
         async def check_budget(preflight: SpendPreflight) -> None:
             self.calls.append("check_spend_budget")
+            self.preflights.append(preflight)
             if self.over_budget:
                 raise ApplicationError("used up", type=ErrorCode.BUDGET_EXCEEDED, non_retryable=True)
 
