@@ -59,8 +59,9 @@ class ModelOutput(serializers.Serializer[Any]):
 
 class DayOutput(serializers.Serializer[Any]):
     day = serializers.DateField()
-    tokens = serializers.IntegerField()
-    costUsd = serializers.FloatField(source="cost_usd")
+    tokens = serializers.IntegerField(source="told.tokens", allow_null=True)
+    costUsd = serializers.FloatField(source="told.cost_usd", allow_null=True, help_text=UNTOLD)
+    unknownCalls = serializers.IntegerField(source="unknown", help_text="What they used is in no figure.")
 
 
 class PausedOutput(serializers.Serializer[Any]):
@@ -126,7 +127,9 @@ class ShowSpend(Operation):
         since = today.day - timedelta(days=days - 1)
         if as_csv:
             return answer_csv("spend", EXPORTED, take_for_export(list_ledger(since, today.day).values_list(*EXPORTED)))
-        return Response(self.Output(read_spend(today) | {"history": list_days(since, today.day)}).data)
+        return Response(
+            self.Output(read_spend(today) | {"history": list_days(since, today.day, now=timezone.now())}).data
+        )
 
 
 def read_spend(today: SpendToday) -> dict[str, Any]:

@@ -6,13 +6,14 @@ that could grow without end stops at a number that its result says.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
 
 from operations.contracts import ExecutionRef, WorkPlan
 from operations.models import DiscoveryExecutionJob, LlmAttempt, LlmSpend, ProviderBreaker
@@ -31,11 +32,21 @@ UNKNOWN_USE: Final = NOT_COUNTED | Q(state="unknown")
 
 @dataclass(frozen=True, slots=True)
 class DayUse:
-    """What all lanes used on one UTC day."""
+    """What all lanes used on one UTC day; what ``unknown`` calls used is in no figure."""
 
     day: date
     tokens: int
     cost_usd: Decimal
+    unknown: int = 0
+
+    @property
+    def is_unknown(self) -> bool:
+        """Calls were made, and none of them said what it used."""
+        return bool(self.unknown) and not self.tokens and not self.cost_usd
+
+    @property
+    def told(self) -> "DayUse | None":
+        return None if self.is_unknown else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +102,21 @@ def list_ledger(since: date, until: date) -> QuerySet[LlmSpend]:
     return rows.order_by("-day", "-lane")
 
 
-def list_days(since: date, until: date) -> list[DayUse]:
-    """Every UTC day from ``since`` to ``until``, the empty ones too; at most a row for each lane and day is read."""
+def list_days(since: date, until: date, *, now: datetime) -> list[DayUse]:
+    """Every UTC day from ``since`` to ``until``, the empty ones too: of the ledger a row for each lane and day, and the
+    calls of unknown use."""
     sums: dict[date, tuple[int, Decimal]] = {}
     for row in list_ledger(since, until):
         tokens, cost = sums.get(row.day, (0, Decimal(0)))
         sums[row.day] = tokens + row.input_tokens + row.output_tokens, cost + row.cost_usd
     days = [since + timedelta(days=number) for number in range((until - since).days + 1)]
-    return [DayUse(day, *sums.get(day, (0, Decimal(0)))) for day in days]
+    unknown = _count_unknown_by_day(datetime.combine(since, time.min, tzinfo=UTC), now)
+    return [DayUse(day, *sums.get(day, (0, Decimal(0))), unknown.get(day, 0)) for day in days]
+
+
+def _count_unknown_by_day(since: datetime, now: datetime) -> dict[date, int]:
+    rows = _list_unknown(since, now).order_by().annotate(on=TruncDate("opened_at", tzinfo=UTC)).values_list("on")
+    return dict(rows.annotate(calls=Count("pk")))
 
 
 def read_model_shares(since: datetime) -> ModelShares:

@@ -1,7 +1,8 @@
 """What models cost: today against its limits, the days before, and which providers refuse us."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from django.contrib import messages
@@ -35,7 +36,6 @@ from operations.views.spend_words import (
     describe_trial,
     describe_unknown,
 )
-from operations.wording import describe_money
 from operations.wording.costs import describe_spent
 from operations.wording.lanes import describe_refusal, join_lanes, name_lane, name_provider
 
@@ -55,7 +55,7 @@ def build_spend() -> dict[str, Any]:
     today = read_spend_today(now)
     providers, models = get_setting("provider"), get_setting("model")
     shares = read_model_shares(today.began_at)
-    days = list_days(today.day - timedelta(days=DAYS_SHOWN - 1), today.day)
+    days = list_days(today.day - timedelta(days=DAYS_SHOWN - 1), today.day, now=now)
     unknown = list_unknown_attempts(since=today.began_at, now=now, limit=UNKNOWN_SHOWN + 1)
     return {
         "today": today,
@@ -64,7 +64,7 @@ def build_spend() -> dict[str, Any]:
         "forecast": describe_forecast(forecast_day(today, shares, now=now)),
         "lanes": list_lanes(today, providers, models),
         "bars": [draw_day(day) for day in days],
-        "month_usd": sum(day.cost_usd for day in days),
+        "month": describe_days(days),
         "models": [{"use": use, "provider": name_provider(use.provider)} for use in shares.models],
         "calls": shares.calls,
         "is_cut": shares.is_cut,
@@ -74,7 +74,7 @@ def build_spend() -> dict[str, Any]:
         ],
         "has_more_unknown": len(unknown) > UNKNOWN_SHOWN,
         "paused": [describe_paused(row, providers) for row in list_paused_providers()],
-        "is_empty": not (today.uses_models or today.lanes or any(day.tokens for day in days)),
+        "is_empty": not (today.uses_models or today.lanes or any(day.tokens or day.unknown for day in days)),
     }
 
 
@@ -102,7 +102,15 @@ def list_lanes(today: SpendToday, providers: Mapping[str, str], models: Mapping[
 
 
 def draw_day(day: DayUse) -> ChartBar:
-    return ChartBar(f"{day.day:%Y-%m-%d}", float(day.cost_usd), describe_money(day.cost_usd))
+    text = describe_spent(day.cost_usd, unknown=day.unknown, is_unknown=day.is_unknown)
+    return ChartBar(f"{day.day:%Y-%m-%d}", float(day.cost_usd), text)
+
+
+def describe_days(days: Sequence[DayUse]) -> str:
+    unknown, told = sum(day.unknown for day in days), any(day.tokens or day.cost_usd for day in days)
+    return describe_spent(
+        sum((day.cost_usd for day in days), Decimal(0)), unknown=unknown, is_unknown=bool(unknown) and not told
+    )
 
 
 def describe_paused(row: ProviderBreaker, providers: Mapping[str, str]) -> dict[str, Any]:

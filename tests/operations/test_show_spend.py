@@ -146,6 +146,21 @@ def test_it_draws_thirty_days_and_has_them_as_a_table(operator: Client) -> None:
     assert "Last 30 days $2.50" in read(operator.get("/spend/"))
 
 
+def test_a_day_of_unknown_use_is_not_drawn_as_one_without(operator: Client) -> None:
+    use_model("score")
+    now = timezone.now()
+    spend("0.50", day=now.date())
+    for days in (0, 3, 3, 40):
+        attempt(at=now - timedelta(days=days))
+
+    html = operator.get("/spend/").content.decode()
+
+    assert f"{now.date()}: at least $0.50" in html
+    assert f"{now.date() - timedelta(days=3)}: unknown" in html
+    assert f"{now.date() - timedelta(days=2)}: $0.00" in html
+    assert "Last 30 days At least $0.50" in read(operator.get("/spend/"))
+
+
 def test_it_answers_its_body_as_a_fragment(operator: Client) -> None:
     html = operator.get("/spend/?fragment=body").content.decode()
 

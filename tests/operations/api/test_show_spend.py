@@ -50,6 +50,8 @@ def test_what_nobody_told_is_null_with_the_calls_beside_it(script: Script) -> No
     lanes = {lane["lane"]: (lane["costUsd"], lane["tokens"], lane["unknownCalls"]) for lane in body["lanes"]}
     assert (lanes["score"], lanes["analysis"]) == ((None, None, 2), (0.0, 0, 0))
     assert [(model["costUsd"], model["tokens"], model["unknown"]) for model in body["models"]] == [(None, None, 2)]
+    days = [(day["costUsd"], day["tokens"], day["unknownCalls"]) for day in body["history"]]
+    assert (days[0], days[-1]) == ((0.0, 0, 0), (None, None, 2))
 
 
 def test_it_has_nothing_left_to_say_without_a_ceiling(script: Script) -> None:
