@@ -67,9 +67,9 @@ class Home:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name in SUBFOLDERS:
                 (self.root / name).mkdir(mode=0o700, exist_ok=True)
-            probe = self.root / f".probe-{os.getpid()}"
-            probe.write_bytes(b"jobctrl")
-            probe.unlink()
+            with tempfile.NamedTemporaryFile(dir=self.root, prefix=".probe-") as probe:  # one of its own
+                probe.write(b"jobctrl")
+                probe.flush()
         except OSError as error:
             raise self._refuse(error) from error
 
