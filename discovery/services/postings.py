@@ -111,7 +111,10 @@ def _record_batch(source_id: str, postings: Sequence[Posting], ref: ExecutionRef
         known = {
             job.external_id: job
             for job in Job.objects.filter(
-                kind=postings[0].kind, board=postings[0].board, external_id__in=[p.external_id for p in postings]
+                tenant_id=settings.TENANT_ID,
+                kind=postings[0].kind,
+                board=postings[0].board,
+                external_id__in=[p.external_id for p in postings],
             )
         }
         new = [p for p in postings if p.external_id not in known]
@@ -280,7 +283,9 @@ def _observe(source_id: str, jobs: dict[str, UUID], ref: ExecutionRef | None, no
     run_id = ref.run_id if ref else ""
     seen = {
         row.external_id: row
-        for row in JobSourceObservation.objects.filter(source_id=source_id, external_id__in=list(jobs))
+        for row in JobSourceObservation.objects.filter(
+            tenant_id=settings.TENANT_ID, source_id=source_id, external_id__in=list(jobs)
+        )
     }
     fresh = [
         JobSourceObservation(

@@ -61,7 +61,7 @@ def _filter_unprinted() -> QuerySet[JobStageState]:
 
 def list_settled_by_run(stage: StageName, run_id: str) -> list[StageReport]:
     """How the jobs ended that a run has worked on in a stage, but for those that it would select again."""
-    rows = JobStageState.objects.filter(~MAY_BE_CLAIMED, owner_run_id=run_id, stage=stage)
+    rows = JobStageState.owned_by(run_id).filter(~MAY_BE_CLAIMED, stage=stage)
     ended = rows.exclude(state=StageState.RUNNING).order_by("id").values_list("job_id", "state", "error_code")
     return [StageReport(str(job_id), stage, state, code) for job_id, state, code in ended]
 

@@ -88,9 +88,7 @@ def settle_owner(owner: HeldBy, answer: Answer) -> int:
     if origin is None:
         return 0
     with writer():
-        held = JobStageState.objects.filter(
-            owner_run_id=owner.run_id, owner_workflow_id=owner.workflow_id, state__in=HELD
-        )
+        held = JobStageState.owned_by(owner.run_id).filter(owner_workflow_id=owner.workflow_id, state__in=HELD)
         own = [row for row in held if origin.covers(row)]
         return settle_rows(own, canceled=status is RunStatus.CANCELED).total
 
@@ -100,9 +98,7 @@ def _settle_by_log(owner: HeldBy) -> int:
     if run is None or run.provisional or run.status in queries.OPEN_STATES:
         return 0
     with writer():
-        held = JobStageState.objects.filter(
-            owner_run_id=owner.run_id, owner_workflow_id=owner.workflow_id, state__in=HELD
-        )
+        held = JobStageState.owned_by(owner.run_id).filter(owner_workflow_id=owner.workflow_id, state__in=HELD)
         return settle_rows(list(held), canceled=run.status == RunStatus.CANCELED).total
 
 

@@ -70,7 +70,7 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> Settled:
     What it works on fails or, where it was canceled, is canceled; so is what it had only reserved, which otherwise
     waits again and has lost no attempt. Running it again changes nothing.
     """
-    owned = JobStageState.objects.filter(owner_run_id=run_id, state__in=HELD)
+    owned = JobStageState.owned_by(run_id).filter(state__in=HELD)
     return settle_rows(list(owned), canceled=canceled)
 
 
@@ -80,7 +80,7 @@ def cancel_owned_cohort(workflow_id: str, run_id: str) -> Settled:
     Inside ``writer()``; running it again changes nothing.
     """
     states = (*HELD, StageState.PENDING)
-    owned = JobStageState.objects.filter(owner_run_id=run_id, owner_workflow_id=workflow_id, state__in=states)
+    owned = JobStageState.owned_by(run_id).filter(owner_workflow_id=workflow_id, state__in=states)
     return settle_rows(list(owned), canceled=True)
 
 
@@ -115,8 +115,8 @@ def settle_earlier_attempts(stage: StageName, owner: Owner, job_ids: Collection[
     """
     if owner.attempt <= 1:
         return Settled()
-    rows = JobStageState.objects.filter(
-        owner_run_id=owner.run_id, stage=stage, state=StageState.RUNNING, owner_attempt__lt=owner.attempt
+    rows = JobStageState.owned_by(owner.run_id).filter(
+        stage=stage, state=StageState.RUNNING, owner_attempt__lt=owner.attempt
     )
     with writer():
         own = [row for row in rows if job_ids is None or row.job_id in job_ids]

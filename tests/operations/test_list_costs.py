@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from discovery import queries as discovery_queries
+from discovery.services.postings import record_postings
 from operations import queries
 from operations.attempts import list_attempts
 from operations.contracts import ExecutionRef, StageName, StageState
@@ -26,8 +27,9 @@ from operations.models import JobEventRow, WorkflowRunProjection
 from operations.queries import spend
 from operations.services import frozen_starts
 from operations.settings_store import change_settings
-from operations.stage_engine import Claim, claim_stage, publish_stage, settle_failure
-from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, claim
+from operations.stage_engine import Claim, Owner, claim_stage, publish_stage, settle_failure
+from operations.stage_engine.settling import cancel_owned_cohort, settle_earlier_attempts, settle_owned_rows
+from tests.operations.cast import FIRST_RUN, PROFILE_VERSION, Cast, ScriptedStage, build_posting, claim
 
 ENRICH = StageName.ENRICH
 Stages = dict[StageName, ScriptedStage]
@@ -140,6 +142,20 @@ def read_bad_runs() -> list[Any]:
     return queries.list_bad_runs(since=since, limit=10)
 
 
+def settle_in_turn(run_id: str) -> None:
+    with writer():
+        settle_owned_rows(run_id)
+
+
+def cancel_in_turn(run_id: str) -> None:
+    with writer():
+        cancel_owned_cohort("discover-local", run_id)
+
+
+def accept_postings() -> None:
+    record_postings("greenhouse:harbour", [build_posting("1", "Engineer", "Harbour")], execution_ref=None)
+
+
 HOT_READS: dict[str, Callable[[], object]] = {
     "top jobs": lambda: queries.list_top_jobs(10),
     "candidates to enrich": lambda: queries.list_stage_candidates(ENRICH),
@@ -150,6 +166,11 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "fresh worker": queries.find_fresh_worker,
     "a run's end or cancellation": lambda: find_run_stop("run-a", own_ends=["discovery:run-a:ended"]),
     "owners that nobody watches": queries.list_unwatched_owners,
+    "what a run holds at its end": lambda: settle_in_turn("run-a"),
+    "what a canceled discovery owns": lambda: cancel_in_turn("run-a"),
+    "what an earlier attempt left": lambda: settle_earlier_attempts(StageName.SCORE, Owner("prep-a", "run-a", 2), None),
+    "how a run's jobs have ended": lambda: queries.list_settled_by_run(StageName.SCORE, "run-a"),
+    "accepting a board's postings": accept_postings,
     "since when a run is to stop": lambda: find_stop_time("run-a"),
     "the recorded end of a run": lambda: find_recorded_end("run-a"),
     "which runs have ended": lambda: list_ended_runs(["run-a", "run-b"]),
@@ -180,7 +201,7 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "assumed ends in turn": lambda: queries.list_unsettled_runs(queries.ASSUMED, after=ASKED, limit=100),
     "starts to repeat": frozen_starts.repeat_starts,
     "spend of a day": lambda: spend.list_lane_rows(timezone.now().date()),
-    "spend by day": lambda: spend.list_days(timezone.now().date(), timezone.now().date()),
+    "spend by day": lambda: spend.list_days(timezone.now().date(), timezone.now().date(), now=timezone.now()),
     "spend as a sheet": lambda: list(spend.list_ledger(timezone.now().date(), timezone.now().date())),
     "models of a day": lambda: spend.read_model_shares(timezone.now()),
     "calls of unknown use": lambda: spend.list_unknown_attempts(since=timezone.now(), now=timezone.now(), limit=20),
@@ -217,7 +238,8 @@ def list_table_scans(sql: str, params: Any) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
         lines = [str(row[3]) for row in cursor.fetchall()]
-    return [line for line in lines if re.match(r"SCAN \w+", line) and "INDEX" not in line and line != "SCAN subquery"]
+    scans = [line for line in lines if re.match(r"SCAN \w+", line) and "INDEX" not in line]
+    return [line for line in scans if line not in ("SCAN subquery", "SCAN projection_watermarks")]  # a row for each app
 
 
 @pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")
