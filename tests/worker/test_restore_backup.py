@@ -17,7 +17,7 @@ JOBS = 10
 #: Long enough that a command has started before the last page was read; afterwards the pages come at once.
 PAGE_SECONDS = 5.0
 
-pytestmark = [pytest.mark.worker, pytest.mark.browser]
+pytestmark = [pytest.mark.worker, pytest.mark.browser, pytest.mark.sqlite_alone]
 
 
 @contextmanager
