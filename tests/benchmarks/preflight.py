@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from operations.activities import check_spend_budget
-from operations.contracts import LANES, SpendPreflight
+from operations.contracts import LANES, MODEL_LANES, SpendPreflight
 from operations.database import writer
 from operations.llm.authority import check_budget
 from operations.llm.calls import Caller
@@ -29,7 +29,7 @@ COST = Decimal("0.000100")
 
 def measure(jobs: int) -> Iterator[Figure]:
     fill(timezone.now())
-    change_settings({"provider": dict.fromkeys(LANES, "openai"), "daily_budget_usd": 1_000_000.0}, actor="bench")
+    change_settings({"provider": dict.fromkeys(MODEL_LANES, "openai"), "daily_budget_usd": 1_000_000.0}, actor="bench")
     note = f"{LlmSpend.objects.count():,} ledger rows, {LlmAttempt.objects.count():,} attempts"
     given = SpendPreflight(("score",))
     times = measure_times(lambda: check_spend_budget(given), repeats=400)
