@@ -1,9 +1,11 @@
 """The web process's entry point: static files, the size of the body, the pace of the client, then Django. HTTP only."""
 
+import gc
 import os
 
 from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobctrl.settings")
 
@@ -22,3 +24,8 @@ application = ProtocolTypeRouter(
         "websocket": refuse_websocket,
     }
 )
+
+# All that stays: the pages' modules too. A whole pass of the collector over it takes longer than a page does.
+get_resolver().url_patterns  # noqa: B018 - reading it imports them
+gc.collect()
+gc.freeze()

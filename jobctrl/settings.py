@@ -132,9 +132,12 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "operations.context.add_shell",
             ],
+            # Named loaders are cached only where that is said; without it each page compiles its templates each time.
             "loaders": [
-                "django.template.loaders.filesystem.Loader",
-                "django.template.loaders.app_directories.Loader",
+                (
+                    "django.template.loaders.cached.Loader",
+                    ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"],
+                )
             ],
         },
     }
