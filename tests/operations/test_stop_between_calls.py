@@ -22,7 +22,7 @@ from operations.llm import transport
 from operations.llm.ledger import count_attempt
 from operations.models import JobEventRow, LlmAttempt, LlmSpend, OperationalAttemptMetric
 from operations.services.runs import record_cancel_intent, record_outcome
-from operations.stage_engine import Claim, StageContext, work_job
+from operations.stage_engine import Claim, StageContext, WorkResult, work_job
 from operations.workspace import ensure_workspace
 from tests.modelserver import ModelServer
 from tests.modelwires import Answer
@@ -64,18 +64,23 @@ def once_counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None
     return arrange
 
 
+def ask_and_repair(cast: Cast, stages: Stages, models: ModelServer) -> WorkResult:
+    """One job whose first answer is wrong, so that a repair would leave."""
+    put_row(cast.backend, StageName.ENRICH, StageState.SUCCEEDED)
+    stages[SCORE].script = [ask_model_for]
+    models.script(WRONG, GOOD)
+    return work_job(cast.backend, SCORE, StageContext(FIRST_RUN, PROFILE_VERSION))
+
+
 def test_no_repair_leaves_for_a_run_that_was_canceled(
     cast: Cast,
     stages: Stages,
     models: ModelServer,
     once_counted: Callable[[Callable[[], None]], None],
 ) -> None:
-    put_row(cast.backend, StageName.ENRICH, StageState.SUCCEEDED)
-    stages[SCORE].script = [ask_model_for]
-    models.script(WRONG, GOOD)
     once_counted(cancel_run)
 
-    result = work_job(cast.backend, SCORE, StageContext(FIRST_RUN, PROFILE_VERSION))
+    result = ask_and_repair(cast, stages, models)
 
     assert (result.report.state, result.report.code) == (StageState.CANCELED, "CANCELED")
     assert get_row(cast.backend, SCORE).state == StageState.CANCELED
@@ -90,12 +95,9 @@ def test_no_repair_leaves_for_a_run_that_has_ended(
     models: ModelServer,
     once_counted: Callable[[Callable[[], None]], None],
 ) -> None:
-    put_row(cast.backend, StageName.ENRICH, StageState.SUCCEEDED)
-    stages[SCORE].script = [ask_model_for]
-    models.script(WRONG, GOOD)
     once_counted(end_run)
 
-    result = work_job(cast.backend, SCORE, StageContext(FIRST_RUN, PROFILE_VERSION))
+    result = ask_and_repair(cast, stages, models)
 
     assert result.report.code == "LEASE_LOST"
     assert get_row(cast.backend, SCORE).error_code == "OWNER_ENDED"
