@@ -31,6 +31,7 @@ _READ = (
     "SELECT id, event_type, version, tenant_id, job_id, workflow_id, run_id, payload, recorded_at "
     "FROM job_events WHERE id > %s AND typed ORDER BY id LIMIT %s"
 )
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 
 
@@ -85,7 +86,7 @@ class _Draft:
             self.workflow_id,
             self.run_id,
             key,
-            json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            _encode(body),
             _adapt_time(self.recorded_at),
         ]
 

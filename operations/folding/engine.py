@@ -10,6 +10,7 @@ from operations.database import Write, before_commit, current_write, writer
 from operations.eventlog.log import read_after, read_head
 from operations.eventlog.registry import LoggedEvent
 from operations.folding.registry import FoldRule, ProjectionTable, list_apps, list_tables
+from operations.folding.table import Stored
 from operations.models import ProjectionWatermark
 
 log = logging.getLogger(__name__)
@@ -30,13 +31,18 @@ class FoldFailed(Exception):
 
 
 class RowCache:
-    """Rows of one projection table, bounded; dirty ones are written back in slices."""
+    """Rows of one projection table, bounded; dirty ones are written back in slices.
+
+    A live row that was there before is written in the columns that changed: each column named in a statement costs
+    every index that holds it. A rebuild's ``target`` has few indexes, and its rows are written whole.
+    """
 
     def __init__(self, table: ProjectionTable, *, target: str | None = None, limit: int = 4000) -> None:
         self.table = table
         self.target = target
         self.limit = limit
         self.rows: dict[object, Any] = {}
+        self.stored: dict[object, Stored] = {}
         self.dirty: set[object] = set()
 
     def fold(self, events: Sequence[LoggedEvent]) -> None:
@@ -48,9 +54,10 @@ class RowCache:
         if len(self.rows) + len(missing) > self.limit:
             self.write_back()
             self.rows.clear()
+            self.stored.clear()
             missing = {key for _, _, key in touched if key is not None}
         if missing:
-            self.rows.update(self.table.compiled.load(missing, table=self.target))
+            self._load(missing)
         rows, dirty, new_row = self.rows, self.dirty, self.table.compiled.new_row
         for rule, event, key in touched:
             if key is None:
@@ -70,10 +77,18 @@ class RowCache:
         except Exception as error:
             raise FoldFailed(self.table.name, event, error) from None
 
+    def _load(self, keys: Iterable[object]) -> None:
+        for key, row, stored in self.table.compiled.load(keys, table=self.target):
+            self.rows[key] = row
+            if self.target is None:
+                self.stored[key] = stored
+
     def write_back(self) -> None:
-        if self.dirty:
-            self.table.compiled.upsert([self.rows[key] for key in self.dirty], table=self.target)
-            self.dirty.clear()
+        known = self.dirty & self.stored.keys()
+        compiled = self.table.compiled
+        compiled.upsert([self.rows[key] for key in self.dirty - known], table=self.target)
+        compiled.update_changed([(self.rows[key], self.stored.pop(key)) for key in known])
+        self.dirty.clear()
 
 
 def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]) -> None:

@@ -1,10 +1,11 @@
 """One projection table compiled once: its row class, select, upsert and value conversions."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import make_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -13,19 +14,19 @@ from django.db import connection, models
 from operations.records import dump_records
 
 Convert = Callable[[Any], Any]
+Stored = Sequence[Any]  # a row's values as they were read; JSON as the database spells it
 SELECT_LIMIT = 400  # keys in one statement; SQLite allows 32,766 parameters, PostgreSQL 65,535
+
+_dump_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_decode = json.JSONDecoder().decode
 
 
 def _same(value: Any) -> Any:
     return value
 
 
-def _dump_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-
-
 def _load_json(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
+    return _decode(value) if isinstance(value, str) else value
 
 
 def _dump_time_sqlite(value: datetime | None) -> str | None:
@@ -87,6 +88,8 @@ class CompiledTable:
         self._to_postgres = tuple(pair[1] for pair in pairs)
         self._from_db = tuple(pair[2] for pair in pairs)
         self._json_columns = frozenset(f.column for f in fields if isinstance(f, models.JSONField))
+        self._is_json = tuple(isinstance(field, models.JSONField) for field in fields)
+        self._read_values = attrgetter(*self.attributes)
 
     def new_row(self, key: object, tenant_id: str) -> Any:
         """A row as the model's defaults say, before its first event."""
@@ -109,26 +112,50 @@ class CompiledTable:
     def dump_key(self, key: object) -> Any:
         return self._dumps()[self.key_index](key)
 
-    def load(self, keys: Iterable[object], *, table: str | None = None) -> dict[object, Any]:
-        """The stored rows among ``keys``."""
+    def load(self, keys: Iterable[object], *, table: str | None = None) -> Iterator[tuple[object, Any, Stored]]:
+        """(key, row, what ``update_changed`` asks for) of the stored rows among ``keys``."""
         wanted = [self.dump_key(key) for key in keys]
-        found: dict[object, Any] = {}
+        chosen = ", ".join(self._as_raw(column) for column in self.columns)
         for start in range(0, len(wanted), SELECT_LIMIT):
             part = wanted[start : start + SELECT_LIMIT]
-            statement = f"SELECT {', '.join(self.columns)} FROM {table or self.table} WHERE {self.key} "
+            statement = f"SELECT {chosen} FROM {table or self.table} WHERE {self.key} "
             with connection.cursor() as cursor:
                 if connection.vendor == "postgresql":
                     cursor.execute(f"{statement}= ANY(%s)", [part])
                 else:
                     cursor.execute(f"{statement}IN ({', '.join(['%s'] * len(part))})", part)
-                for values in cursor.fetchall():
-                    row = self.row_class(*self.load_values(values))
-                    found[getattr(row, self.attributes[self.key_index])] = row
-        return found
+                found = cursor.fetchall()
+            for raw in found:
+                values = self.load_values(raw)
+                stored = [old if is_json else new for is_json, old, new in zip(self._is_json, raw, values, strict=True)]
+                yield values[self.key_index], self.row_class(*values), stored
 
-    def upsert(self, rows: Sequence[Any], *, table: str | None = None) -> None:
-        dumps = list(zip(self._dumps(), self.attributes, strict=True))
-        self.upsert_values([[dump(getattr(row, name)) for dump, name in dumps] for row in rows], table=table)
+    def upsert(self, rows: Iterable[Any], *, table: str | None = None) -> None:
+        dumps = self._dumps()
+        self.upsert_values(
+            [[dump(value) for dump, value in zip(dumps, self._read_values(row), strict=True)] for row in rows],
+            table=table,
+        )
+
+    def update_changed(self, rows: Iterable[tuple[Any, Stored]]) -> None:
+        """Write of each row what differs from what ``load`` gave with it: one statement for rows that changed alike.
+
+        PostgreSQL spells JSON in its own way, so there those columns are always written; no index holds one.
+        """
+        alike: dict[tuple[int, ...], list[list[Any]]] = {}
+        dumps = self._dumps()
+        for row, stored in rows:
+            values = [
+                dump(new) if is_json else new
+                for is_json, dump, new in zip(self._is_json, dumps, self._read_values(row), strict=True)
+            ]
+            pairs = zip(stored, values, strict=True)
+            changed = tuple(place for place, (old, new) in enumerate(pairs) if old is not new and old != new)
+            if changed:
+                written = [values[place] if self._is_json[place] else dumps[place](values[place]) for place in changed]
+                alike.setdefault(changed, []).append([*written, dumps[self.key_index](values[self.key_index])])
+        for changed, parameters in alike.items():
+            self._update_values([self.columns[place] for place in changed], parameters)
 
     def upsert_values(self, rows: Sequence[Sequence[Any]], *, table: str | None = None) -> None:
         if not rows:
@@ -151,9 +178,12 @@ class CompiledTable:
         """Write some attributes of existing rows; returns how many were there."""
         dumps = [(self._dumps()[self._positions[name]], name) for name in (*names, self.attributes[self.key_index])]
         values = [[dump(getattr(row, name)) for dump, name in dumps] for row in rows]
-        columns = [self.columns[self._positions[name]] for name in names]
+        return self._update_values([self.columns[self._positions[name]] for name in names], values)
+
+    def _update_values(self, columns: Sequence[str], values: Sequence[Sequence[Any]]) -> int:
+        """``values`` in the order of ``columns``, each row's key last."""
         with connection.cursor() as cursor:
-            if connection.vendor == "postgresql" and len(rows) > 1:
+            if connection.vendor == "postgresql" and len(values) > 1:
                 settings = ", ".join(f"{column} = {self._read_record(column)}" for column in columns)
                 cursor.execute(
                     f"UPDATE {self.table} SET {settings} FROM {self._records((*columns, self.key))} "
@@ -163,7 +193,7 @@ class CompiledTable:
             else:
                 settings = ", ".join(f"{column} = {self._mark(column)}" for column in columns)
                 statement = f"UPDATE {self.table} SET {settings} WHERE {self.key} = %s"
-                if len(rows) == 1:
+                if len(values) == 1:
                     cursor.execute(statement, values[0])
                 else:
                     cursor.executemany(statement, values)
