@@ -13,7 +13,8 @@ help:
 	@echo 'make test    every test, on SQLite and PostgreSQL (ARGS="tests/operations -k lease")'
 	@echo 'make check   lint, types, layers, migrations, templates'
 	@echo 'make bench   the benchmarks'
-	@echo 'make chaos   200 random kills over real runs, and Temporal away (ARGS="--kills 20 --outage 0 --databases sqlite")'
+	@echo 'make chaos   200 random kills over real runs, Temporal away, kills and limits while models are asked'
+	@echo '             (ARGS="--kills 20 --outage 0 --answers 5 --ceilings 2 --databases sqlite")'
 
 demo:
 	@$(PYTHON) -m jobctrl.bootstrap --browser needed >&2

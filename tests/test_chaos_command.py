@@ -8,7 +8,7 @@ import pytest
 from tests.chaos import __main__ as chaos
 from tests.postgres import PostgresUnavailable
 
-NOTHING = ["--kills", "0", "--outage", "0"]
+NOTHING = ["--kills", "0", "--outage", "0", "--answers", "0", "--ceilings", "0"]
 
 
 @contextmanager
@@ -28,7 +28,17 @@ def test_a_missing_postgresql_is_said_and_fails(
     assert chaos.main([*NOTHING, "--databases", "sqlite"]) == 0
 
 
-@pytest.mark.parametrize("wrong", [("--jobs", "0"), ("--workers", "0"), ("--kills", "-1"), ("--outage", "-1")])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--jobs", "0"),
+        ("--workers", "0"),
+        ("--kills", "-1"),
+        ("--outage", "-1"),
+        ("--answers", "-1"),
+        ("--ceilings", "-1"),
+    ],
+)
 def test_it_refuses_counts_that_mean_nothing(wrong: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         chaos.main(list(wrong))

@@ -1,4 +1,5 @@
-"""``make chaos``: the full kill counts, on both databases, with one and with two workers, and Temporal's long absence."""
+"""``make chaos``: the full kill counts, on both databases, with one and with two workers, and Temporal's long absence;
+workers killed with a model's answer in their hands, and several that run into the limits of spending at once."""
 
 import argparse
 import os
@@ -12,8 +13,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.boardserver import BoardServer
+from tests.chaos.answers import Answers
+from tests.chaos.asked_models import AskedModels
+from tests.chaos.ceilings import Ceilings
 from tests.chaos.episode import Episode, Plan
 from tests.chaos.outage import Outage
+from tests.modelserver import ModelServer
 from tests.postgres import PostgresUnavailable, kept_cluster
 from tests.worker.making import migrated_template, new_workspace
 from tests.worker.workspace import Workspace
@@ -22,6 +27,8 @@ KILLS_A_ROUND = 10
 LOOKS_A_ROUND = 3
 SILENT_ROUND = 2
 OUTAGE_SECONDS = 120.0
+ANSWERS = 30
+CEILING_WORKERS = 8
 
 
 def main(arguments: list[str]) -> int:
@@ -34,6 +41,14 @@ def main(arguments: list[str]) -> int:
         print("That is a failure; with --databases sqlite it is not asked for.", flush=True)
         databases.remove("postgresql")
         faults += 1
+    for number, database in enumerate(databases):
+        if options.answers:
+            with open_asked_models(database, 1) as work:
+                dice = random.Random(options.seed + number)
+                faults += run_asked(f"{database}, kills with an answer", Answers(work, dice, options.answers))
+        if options.ceilings:
+            with open_asked_models(database, options.ceilings) as work:
+                faults += run_asked(f"{database}, limits of spending", Ceilings(work))
     variants = [(database, workers) for database in databases for workers in options.workers]
     share = -(-options.kills // max(1, len(variants)))
     for number, (database, workers) in enumerate(variants):
@@ -56,18 +71,22 @@ def find_obstacle() -> str:
 
 def read_options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
-    parser.add_argument(
-        "--kills", type=int, default=200, help="in all, shared by the variants; 0 for the outages alone"
-    )
+    parser.add_argument("--kills", type=int, default=200, help="in all, shared by the variants; 0 to leave them out")
     parser.add_argument("--jobs", type=int, default=60, help="a run")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--databases", choices=["sqlite", "postgresql", "both"], default="both")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--outage", type=float, default=OUTAGE_SECONDS, metavar="SECONDS",
                         help="how long Temporal stays away in the middle of a run; 0 to leave that out")  # fmt: skip
+    parser.add_argument("--answers", type=int, default=ANSWERS, metavar="KILLS",
+                        help="of a worker that has just got an answer of a model, on each database; 0 to leave them out")  # fmt: skip
+    parser.add_argument("--ceilings", type=int, default=CEILING_WORKERS, metavar="WORKERS",
+                        help="that run into a lane's limit and the day's ceiling; 0 to leave that out")  # fmt: skip
     options = parser.parse_args(arguments)
-    if options.kills < 0 or options.jobs < 1 or min(options.workers) < 1 or options.outage < 0:
-        parser.error("--jobs and --workers are at least 1, --kills and --outage at least 0")
+    if options.jobs < 1 or min(options.workers) < 1:
+        parser.error("--jobs and --workers are at least 1")
+    if min(options.kills, options.outage, options.answers, options.ceilings) < 0:
+        parser.error("--kills, --outage, --answers and --ceilings are at least 0")
     return options
 
 
@@ -95,6 +114,28 @@ def run_variant(database: str, workers: int, kills: int, *, jobs: int, seed: int
 def plan_round(number: int, kills: int) -> Plan:
     """One silence a variant: it takes as long as a round."""
     return Plan(kills, looks=LOOKS_A_ROUND, stops=("canceled", "terminated"), silence=number == SILENT_ROUND)
+
+
+def run_asked(what: str, episode: Answers | Ceilings) -> int:
+    began = time.monotonic()
+    try:
+        episode.start()
+        episode.run()
+        faults = report(what, episode.list_faults())
+    except AssertionError as wrong:
+        return report(what, [f"{find_line(wrong)}: {wrong}"])
+    print(f"{what}: {episode.describe()}, {time.monotonic() - began:.0f} s", flush=True)
+    return faults
+
+
+@contextmanager
+def open_asked_models(database: str, workers: int) -> Iterator[AskedModels]:
+    with open_workspace(database) as (workspace, boards), ModelServer() as models:
+        work = AskedModels(workspace, boards, models, workers)
+        try:
+            yield work
+        finally:
+            work.stop()
 
 
 def run_outages(database: str, *, seconds: float) -> int:

@@ -45,11 +45,20 @@ class Programs:
         return [f"worker-{number}" for number in range(self.workers)]
 
     def start(self) -> None:
+        self.start_temporal()
+        self.web_port = choose_free_port()
+        self.spawn(WEB)
+        self.start_workers()
+
+    def start_temporal(self) -> None:
         self.temporal = start_temporal(self.workspace.home / "temporal.db")
         self.workspace.temporal_address, self.workspace.namespace = self.temporal.address, "default"
-        self.web_port = choose_free_port()
-        for name in (*self.list_workers(), WEB):
-            self.spawn(name)
+
+    def start_workers(self) -> None:
+        """Those of them that have not been started."""
+        for name in self.list_workers():
+            if name not in self.processes:
+                self.spawn(name)
         self.wait_for_workers()
 
     def spawn(self, name: str) -> None:

@@ -19,6 +19,7 @@ from scoring.queries import find_score_value, get_score
 from tests.discovery.cast import get_stage_row
 from tests.materials.candidate import SAMPLE
 from tests.modelserver import ModelServer
+from tests.scoring.model_answers import ask_for, judge_all, list_lanes, split_messages
 from tests.scoring.model_cast import (
     ASKED,
     ORDER,
@@ -26,13 +27,9 @@ from tests.scoring.model_cast import (
     STEERED,
     UNMET_ASKED,
     analyze,
-    ask_for,
     enrich,
     judge,
-    judge_all,
-    list_lanes,
     score,
-    split_messages,
     use_models,
 )
 

@@ -30,19 +30,8 @@ from tests.materials.candidate import SAMPLE
 from tests.modelserver import ModelServer
 from tests.modelwires import Answer, Refused
 from tests.operations.asking import KEY
-from tests.scoring.model_cast import (
-    ENGINE,
-    analyze,
-    ask_for,
-    enrich,
-    judge,
-    judge_all,
-    list_attempts,
-    list_lanes,
-    score,
-    split_messages,
-    use_models,
-)
+from tests.scoring.model_answers import ask_for, judge_all, list_lanes, split_messages
+from tests.scoring.model_cast import ENGINE, analyze, enrich, judge, list_attempts, score, use_models
 
 pytestmark = pytest.mark.usefixtures("one_connection")
 

@@ -22,7 +22,8 @@ from tests.discovery.cast import BACKEND, get_stage_row
 from tests.materials.candidate import SAMPLE
 from tests.modelserver import Asked, ModelServer
 from tests.modelwires import Answer, Refused
-from tests.scoring.model_cast import analyze, enrich, judge_all, list_lanes, read_lane, score, use_models
+from tests.scoring.model_answers import judge_all, list_lanes, read_lane
+from tests.scoring.model_cast import analyze, enrich, score, use_models
 
 pytestmark = pytest.mark.usefixtures("one_connection")
 

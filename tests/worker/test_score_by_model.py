@@ -10,7 +10,7 @@ from scoring.contracts import Fit
 from tests.boardserver import BoardServer
 from tests.modelserver import Asked, ModelServer
 from tests.modelwires import Answer, Tokens
-from tests.scoring.model_cast import MODEL, ask_for, judge_all, list_lanes, read_lane
+from tests.scoring.model_answers import MODEL, ask_for, judge_all, list_lanes, read_lane
 from tests.worker.boards import add_boards, build_posting, describe_posting, serve_board
 from tests.worker.test_keep_texts_private import BULLET, NAME, POSTING, decode_history, write_profile
 from tests.worker.workspace import Workspace

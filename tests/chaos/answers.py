@@ -1,0 +1,135 @@
+"""SIGKILL to a worker between a provider's answer and the commit of what it used, over and over.
+
+The worker is stopped while its answer is written, so that it has all of it before the clock starts: then it goes on for
+a random few milliseconds. Each run is struck once, in one of its two calls.
+"""
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from tests.chaos.asked_models import LANES, AskedModels
+from tests.chaos.doubles import find_doubles
+from tests.modelserver import Asked
+from tests.scoring.model_answers import read_lane
+
+#: About twice as long as a worker takes from an answer to its commit. The first one struck never goes on.
+LONGEST_SECONDS = 0.025
+STRIKE_SECONDS = 180.0
+END_SECONDS = 600.0
+#: Each kill uses up one of an activity's attempts and one of a stage's five.
+MOST_ATTEMPTS = 3
+WORKER = "worker-0"
+
+
+@dataclass(slots=True)
+class Answers:
+    """``struck``: the lane in whose call each job's worker was killed. ``lost`` counts the calls, by job and lane, whose
+    answers may not have been used: those that were struck, and what was asked in the milliseconds until the kill."""
+
+    work: AskedModels
+    dice: random.Random
+    kills: int
+    struck: dict[str, str] = field(default_factory=dict)
+    lost: Counter[tuple[str, str]] = field(default_factory=Counter)
+    run_ids: list[str] = field(default_factory=list)
+    killed: int = 0
+    _lanes: dict[str, str] = field(default_factory=dict)
+    _target: Asked | None = None
+
+    def start(self) -> None:
+        self.work.start(self.kills)
+
+    def run(self) -> None:
+        """Every run is started at once: a worker that comes back has the next one before it."""
+        jobs, models = self.work.list_unscored(), self.work.models
+        self._lanes = {job: self.dice.choice(LANES) for job in jobs}
+        models.before, models.after = self.freeze, self.strike
+        self.run_ids = self.work.start_runs(*([job] for job in jobs))
+        for number in range(1, self.kills + 1):
+            self.work.workspace.wait_until(
+                lambda number=number: self.killed == number,  # type: ignore[misc]
+                what=f"kill {number} with an answer",
+                seconds=STRIKE_SECONDS,
+            )
+            self.work.programs.spawn(WORKER)
+        for run_id in self.run_ids:
+            self.work.workspace.wait_for_run(run_id, seconds=END_SECONDS)
+
+    def freeze(self, asked: Asked) -> None:
+        job, lane = self.find_asking(), read_lane(asked)
+        if self._target is not None:
+            self.lost[job, lane] += 1
+        elif job not in self.struck and self._lanes[job] == lane:
+            self.struck[job] = lane
+            self.lost[job, lane] += 1
+            self._target = asked
+            os.kill(self.find_worker(), signal.SIGSTOP)
+
+    def strike(self, asked: Asked) -> None:
+        if asked is not self._target:
+            return
+        if len(self.struck) > 1:
+            os.kill(self.find_worker(), signal.SIGCONT)
+            time.sleep(self.dice.uniform(0.0, LONGEST_SECONDS))
+        self.work.programs.kill(WORKER)
+        self._target = None
+        self.killed += 1
+
+    def find_asking(self) -> str:
+        """The job that a call is about: its attempt was committed before, and the worker does one job at a time."""
+        ((job_id,),) = self.work.workspace.query("SELECT job_id FROM llm_attempts ORDER BY opened_at DESC LIMIT 1")
+        return str(UUID(str(job_id)))
+
+    def find_worker(self) -> int:
+        return self.work.programs.processes[WORKER].pid
+
+    # --- what must hold ------------------------------------------------------------------------
+
+    def list_faults(self) -> list[str]:
+        workspace = self.work.workspace
+        done = workspace.manage("verify_projections")
+        return [
+            *self.work.find_uneven_books(),
+            *self.find_unexplained(),
+            *self.find_unfinished(),
+            *find_doubles(workspace),
+            *([f"the projections differ from the log: {done.stdout}"] if done.returncode else []),
+        ]
+
+    def find_unexplained(self) -> list[str]:
+        """An open attempt is a call that was lost; each call that was not is counted, and once more for each lost one."""
+        rows = self.work.workspace.query("SELECT job_id, lane, state FROM llm_attempts")
+        calls = Counter((str(UUID(str(job_id))), lane, state) for job_id, lane, state in rows)
+        return [
+            f"{lane} of job {job}: {calls[job, lane, 'open']} attempts are open and {calls[job, lane, 'counted']} "
+            f"counted, where {lost} calls were lost"
+            for job in self._lanes
+            for lane in LANES
+            if calls[job, lane, "open"] > (lost := self.lost[job, lane])
+            or not 1 <= calls[job, lane, "counted"] <= 1 + lost
+        ]
+
+    def find_unfinished(self) -> list[str]:
+        """Nothing is used up by one kill, nor by a second that was meant for another job: everything ends well."""
+        workspace = self.work.workspace
+        ends, stages = self.work.wait_for_ends(self.run_ids), workspace.count_stages("score")
+        claims = workspace.count("job_stage_states", "stage = 'score' AND attempts > %s", MOST_ATTEMPTS)
+        calls = self.work.count_attempts("activity_attempt > %s", MOST_ATTEMPTS)
+        return [
+            *([f"{self.kills} runs ended as {dict(ends)}"] if ends != {("succeeded", ""): self.kills} else []),
+            *([f"{self.kills} jobs are {stages}"] if stages != {"succeeded": self.kills} else []),
+            *([f"{claims} jobs needed more than {MOST_ATTEMPTS} attempts"] if claims else []),
+            *([f"{calls} calls were made by more than {MOST_ATTEMPTS} attempts of an activity"] if calls else []),
+        ]
+
+    def describe(self) -> str:
+        left_open = self.work.count_attempts("state = 'open'")
+        return (
+            f"{self.killed} workers killed ({dict(Counter(self.struck.values()))}), {left_open} of them before the commit; "
+            f"{len(self.work.models.requests)} requests, {self.work.count_attempts()} attempts"
+        )
