@@ -45,10 +45,12 @@ def main(arguments: list[str]) -> int:
         if options.answers:
             with open_asked_models(database, 1) as work:
                 dice = random.Random(options.seed + number)
-                faults += run_asked(f"{database}, kills with an answer", Answers(work, dice, options.answers))
+                answers = Answers(work, dice, options.answers)
+                faults += run_asked(f"{database}, kills with an answer", answers, jobs=options.answers)
         if options.ceilings:
             with open_asked_models(database, options.ceilings) as work:
-                faults += run_asked(f"{database}, limits of spending", Ceilings(work))
+                ceilings = Ceilings(work)
+                faults += run_asked(f"{database}, limits of spending", ceilings, jobs=ceilings.jobs)
     variants = [(database, workers) for database in databases for workers in options.workers]
     share = -(-options.kills // max(1, len(variants)))
     for number, (database, workers) in enumerate(variants):
@@ -116,10 +118,10 @@ def plan_round(number: int, kills: int) -> Plan:
     return Plan(kills, looks=LOOKS_A_ROUND, stops=("canceled", "terminated"), silence=number == SILENT_ROUND)
 
 
-def run_asked(what: str, episode: Answers | Ceilings) -> int:
+def run_asked(what: str, episode: Answers | Ceilings, *, jobs: int) -> int:
     began = time.monotonic()
     try:
-        episode.start()
+        episode.work.start(jobs)
         episode.run()
         faults = report(what, episode.list_faults())
     except AssertionError as wrong:

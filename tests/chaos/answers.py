@@ -41,24 +41,22 @@ class Answers:
     _lanes: dict[str, str] = field(default_factory=dict)
     _target: Asked | None = None
 
-    def start(self) -> None:
-        self.work.start(self.kills)
-
     def run(self) -> None:
-        """Every run is started at once: a worker that comes back has the next one before it."""
-        jobs, models = self.work.list_unscored(), self.work.models
+        """A run for each kill, all started at once: a worker that comes back has the next one before it."""
+        jobs, models = self.work.list_unscored()[: self.kills], self.work.models
         self._lanes = {job: self.dice.choice(LANES) for job in jobs}
         models.before, models.after = self.freeze, self.strike
         self.run_ids = self.work.start_runs(*([job] for job in jobs))
         for number in range(1, self.kills + 1):
             self.work.workspace.wait_until(
-                lambda number=number: self.killed == number,  # type: ignore[misc]
+                lambda number=number: self.killed == number,
                 what=f"kill {number} with an answer",
                 seconds=STRIKE_SECONDS,
             )
             self.work.programs.spawn(WORKER)
         for run_id in self.run_ids:
             self.work.workspace.wait_for_run(run_id, seconds=END_SECONDS)
+        models.before = models.after = lambda _: None
 
     def freeze(self, asked: Asked) -> None:
         job, lane = self.find_asking(), read_lane(asked)
@@ -117,12 +115,12 @@ class Answers:
     def find_unfinished(self) -> list[str]:
         """Nothing is used up by one kill, nor by a second that was meant for another job: everything ends well."""
         workspace = self.work.workspace
-        ends, stages = self.work.wait_for_ends(self.run_ids), workspace.count_stages("score")
+        ends, scored = self.work.wait_for_ends(self.run_ids), workspace.count_stages("score").get("succeeded", 0)
         claims = workspace.count("job_stage_states", "stage = 'score' AND attempts > %s", MOST_ATTEMPTS)
         calls = self.work.count_attempts("activity_attempt > %s", MOST_ATTEMPTS)
         return [
             *([f"{self.kills} runs ended as {dict(ends)}"] if ends != {("succeeded", ""): self.kills} else []),
-            *([f"{self.kills} jobs are {stages}"] if stages != {"succeeded": self.kills} else []),
+            *([f"{scored} of {self.kills} jobs are scored"] if scored != self.kills else []),
             *([f"{claims} jobs needed more than {MOST_ATTEMPTS} attempts"] if claims else []),
             *([f"{calls} calls were made by more than {MOST_ATTEMPTS} attempts of an activity"] if calls else []),
         ]

@@ -13,7 +13,7 @@ from tests.chaos.programs import Programs
 from tests.modelserver import Asked, ModelServer
 from tests.modelwires import Answer, Tokens
 from tests.scoring.model_answers import MODEL, ask_for, judge_all, list_lanes, read_lane
-from tests.worker.boards import REQUIREMENTS, add_boards, build_postings, serve_board
+from tests.worker.boards import REQUIREMENTS, build_postings, serve_board
 from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
 LANES: Final = ("analysis", "score")
@@ -23,11 +23,19 @@ USED: Final = Tokens(given=1000, made=1000)
 TOKENS: Final = USED.given + USED.made
 COST_USD: Final = 0.00225
 BOARD = "parcels"
-CHANGE = "from operations.settings_store import change_settings\nchange_settings({values!r}, actor='chaos')"
+PREPARE = """
+from discovery.services.sources import register_source
+from operations.settings_store import change_settings
+change_settings({settings!r}, actor='chaos')
+register_source('greenhouse', {board!r}, base_url={url!r})
+"""
 START = """
 from uuid import UUID
 from operations.contracts import StageName
+from operations.settings_store import change_settings
 from operations.starters import StartOrder, start_stage
+if {settings!r}:
+    change_settings({settings!r}, actor='chaos')
 for jobs in {selections!r}:
     chosen = None if jobs is None else [UUID(job) for job in jobs]
     print(start_stage(StartOrder(StageName.SCORE, chosen)).run_id)
@@ -67,27 +75,29 @@ class AskedModels:
         self.models.usual = answer
         if not self.workspace.temporal_address:
             self.programs.start_temporal()
-        self.change_settings(
-            worker_activity_slots=1,
-            results_per_board=jobs,
-            provider=dict.fromkeys(LANES, "openai"),
-            model=dict.fromkeys(LANES, MODEL),
-        )
+        settings = {
+            "worker_activity_slots": 1,
+            "results_per_board": jobs,
+            "provider": dict.fromkeys(LANES, "openai"),
+            "model": dict.fromkeys(LANES, MODEL),
+        }
         serve_board(self.boards, BOARD, build_postings(self.boards, 1, jobs))
-        add_boards(self.workspace, self.boards, BOARD)
+        self.workspace.run_python(PREPARE.format(settings=settings, board=BOARD, url=self.boards.url))
         self.programs.start_workers()
         assert self.workspace.discover() == "succeeded"
         self.workspace.run("import_profile", str(SAMPLE_PROFILE))
 
+    def add_workers(self, number: int) -> None:
+        self.workers = self.programs.workers = self.workers + number
+        self.programs.start_workers()
+
     def stop(self) -> None:
         self.programs.stop()
 
-    def change_settings(self, **values: Any) -> None:
-        self.workspace.run_python(CHANGE.format(values=values))
-
-    def start_runs(self, *selections: Sequence[str] | None) -> list[str]:
-        """A run of the score stage for each selection of jobs, ``None`` = every eligible one; returns their ids."""
-        return self.workspace.run_python(START.format(selections=selections)).split()
+    def start_runs(self, *selections: Sequence[str] | None, **settings: Any) -> list[str]:
+        """Change the settings, then start a run of the score stage for each selection of jobs, ``None`` = every eligible
+        one; returns their ids."""
+        return self.workspace.run_python(START.format(selections=selections, settings=settings)).split()
 
     def wait_for_ends(self, run_ids: Sequence[str], *, seconds: float = 240.0) -> Counter[tuple[str, str]]:
         """How many of the runs ended with which status and error code."""
