@@ -33,7 +33,7 @@ def take_all(product: Product, folder: Path, wanted: list[str]) -> int:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         cookies = enter(browser, product)
         page = browser.new_context(base_url=product.url, storage_state=cookies).new_page()  # type: ignore[arg-type]
-        for name, path in {**places.list_places(product), **places.list_admin_places(page, product)}.items():
+        for name, path in {**places.list_places(product.workspace), **places.list_admin_places(page, product)}.items():
             if is_wanted(name):
                 page.goto(path)
                 taken += take(page, folder, name)

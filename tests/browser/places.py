@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page, Response
 
 from tests.browser.product import LONG_TITLE, Product
-from tests.worker.workspace import SAMPLE_PROFILE
+from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
 TOO_LARGE = 4_200_000
 DOCS = "/v1/docs/"
@@ -16,16 +16,16 @@ PROFILE_PARTS = ("basics", "experience", "skills", "education", "credentials")
 Way = Callable[[Page], Response]
 
 
-def list_places(product: Product) -> dict[str, str]:
-    """Name to path."""
-    ((discovery,),) = product.workspace.query(
-        "SELECT min(run_id) FROM workflow_run_projections WHERE workflow_type = %s", "DiscoverWorkflow"
+def list_places(
+    workspace: Workspace, *, title: str = LONG_TITLE, other_type: str = "JobPreparationWorkflow"
+) -> dict[str, str]:
+    """Name to path. ``title``: of the job that is looked at; ``other_type``: of the run that is, beside a discovery."""
+    discovery, other = (
+        workspace.query("SELECT min(run_id) FROM workflow_run_projections WHERE workflow_type = %s", kind)[0][0]
+        for kind in ("DiscoverWorkflow", other_type)
     )
-    ((preparation,),) = product.workspace.query(
-        "SELECT min(run_id) FROM workflow_run_projections WHERE workflow_type = %s", "JobPreparationWorkflow"
-    )
-    ((event_id,),) = product.workspace.query("SELECT max(id) FROM job_events WHERE event_type = %s", "JobScored")
-    job_id = product.workspace.find_job(LONG_TITLE)
+    ((event_id,),) = workspace.query("SELECT max(id) FROM job_events WHERE event_type = %s", "JobScored")
+    job_id = workspace.find_job(title)
     return {
         "dashboard": "/",
         "jobs": "/jobs/",
@@ -35,7 +35,7 @@ def list_places(product: Product) -> dict[str, str]:
         "runs": "/runs/",
         "runs-filtered": "/runs/?status=failed",
         "run": f"/runs/{discovery}/",
-        "run-preparation": f"/runs/{preparation}/",
+        "run-preparation": f"/runs/{other}/",
         "activity": "/activity/",
         "activity-of-job": f"/activity/?jobId={job_id}",
         "event": f"/activity/{event_id}/",

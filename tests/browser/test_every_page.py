@@ -29,7 +29,7 @@ def visit(page: Page, paths: Iterable[str]) -> str:
 
 
 def test_it_is_sound_with_data(page: Page, filled: Product) -> None:
-    assert visit(page, places.list_places(filled).values()) == ""
+    assert visit(page, places.list_places(filled.workspace).values()) == ""
 
 
 def test_the_operators_pages_are_sound(page: Page, filled: Product) -> None:

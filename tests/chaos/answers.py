@@ -18,7 +18,7 @@ from tests.modelserver import Asked
 from tests.scoring.model_answers import read_lane
 
 #: About twice as long as a worker takes from an answer to its commit. The first one struck never goes on.
-LONGEST_SECONDS = 0.025
+LONGEST_SECONDS = 0.015
 STRIKE_SECONDS = 180.0
 END_SECONDS = 600.0
 #: Each kill uses up one of an activity's attempts and one of a stage's five.

@@ -9,16 +9,21 @@ import pytest
 from scoring.contracts import Fit
 from tests.boardserver import BoardServer
 from tests.modelserver import Asked, ModelServer
-from tests.modelwires import Answer, Tokens
+from tests.modelwires import Answer, Refused, Tokens
 from tests.scoring.model_answers import MODEL, ask_for, judge_all, list_lanes, read_lane
+from tests.webserver import Web, post_form, running_web
 from tests.worker.boards import add_boards, build_posting, describe_posting, serve_board
 from tests.worker.test_keep_texts_private import BULLET, NAME, POSTING, decode_history, write_profile
+from tests.worker.visiting import find_words, read_api, visit_pages
 from tests.worker.workspace import Workspace
 
 pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
+TITLE = "Backend Engineer 1"
 KEY = "sk-brindlewick-0451"
 PROMPT = "You read a job posting"
+#: What somebody typed is shown to them, once, in the answer that refuses it.
+SHOWN_AGAIN = ("setting", "engine", "filter", "API setting", "API engine", "API no setting")
 CANARIES = (KEY, PROMPT, POSTING, NAME, BULLET)
 DEAR = Tokens(given=1000, made=10_000)  # about two cents of the model that is asked
 REQUIREMENTS = (
@@ -75,6 +80,7 @@ def test_it_scores_by_a_model_until_the_ceiling_and_goes_on_above_it(
         lambda: workspace.count_events("ProviderResumed") == 1, what="the worker has asked the provider by itself"
     )
     assert not workspace.count("llm_provider_breakers")
+    assert_web_quotes_nothing(workspace, models)
     assert workspace.stop_worker() == 0
     assert_quotes_nothing(workspace, models)
 
@@ -82,7 +88,7 @@ def test_it_scores_by_a_model_until_the_ceiling_and_goes_on_above_it(
 def add_jobs(workspace: Workspace, boards: BoardServer) -> None:
     """Two enriched jobs, found before there is a profile, so that nothing is prepared of itself."""
     postings = [
-        build_posting(number, title="Backend Engineer", url=f"{boards.url}/{number}", content=describe_posting(note=POSTING))
+        build_posting(number, title=f"Backend Engineer {number}", url=f"{boards.url}/{number}", content=describe_posting(note=POSTING))
         for number in (1, 2)
     ]  # fmt: skip
     serve_board(boards, "parcels", postings)
@@ -130,3 +136,57 @@ def assert_quotes_nothing(workspace: Workspace, models: ModelServer) -> None:
     found = {(place, canary) for place, text in places.items() for canary in CANARIES if canary in text}
     assert not found
     assert len(places) > 10
+
+
+def assert_web_quotes_nothing(workspace: Workspace, models: ModelServer) -> None:
+    """Pages and API show a text only where it is at home, and the web process logs none of it."""
+    environment = workspace.build_environment() | {"LOG_LEVEL": "DEBUG"}
+    del environment["JOBCTRL_WEB_ADDRESS"]
+    with running_web(workspace.home, **environment) as web:
+        answers, refusals = try_provider(web, models), type_key(web)
+        places = {**visit_pages(web, workspace, title=TITLE), **read_api(web, workspace, title=TITLE)}
+        log = web.log.read_text(errors="replace")
+    profile_homes = ("/profile/", "/v1/profile", "/admin/discovery/candidateprofile/")
+    posting_homes = (f"/jobs/{workspace.find_job(TITLE)}/", "/admin/discovery/job/", "/admin/discovery/postingcontent")
+    homes = {NAME: profile_homes, BULLET: profile_homes, POSTING: posting_homes}
+    found = find_words({**places, **answers, "log": log}, CANARIES)
+    assert sorted({word for _, word in found}) == sorted(homes), [one for one in found if one[1] not in homes]
+    assert [(place, word) for place, word in found if not place.startswith(homes[word])] == []
+    assert not [(place, word) for place, word in find_words(refusals, CANARIES) if place not in SHOWN_AGAIN]
+    assert "DEBUG" in log and "Bad Request: /v1/settings" in log
+
+
+def try_provider(web: Web, models: ModelServer) -> dict[str, str]:
+    """Ask it by page and API: it answers, refuses the request and refuses the account, and both times quotes the key."""
+    wanted, quoted = {"provider": "openai", "model": MODEL}, f"Incorrect API key provided: {KEY}"
+    page, action = "/settings/", "/settings/providers/try/"
+    operator, asked = web.operator(), len(models.requests)
+    post_form(operator, page, to=action, **wanted)
+    said = {"works": operator.get(page).text}
+    models.script(Refused(400, quoted), Refused(401, quoted))
+    said["refused request"] = web.script().post("/v1/settings/actions/test-provider", json=wanted).text
+    post_form(operator, page, to=action, **wanted)
+    said["refused account"] = operator.get(page).text
+    assert len(models.requests) == asked + 3
+    assert f"{MODEL} of OpenAI or compatible works" in said["works"]
+    assert "(HTTP 400)" in said["refused request"]
+    assert "refuses this account" in said["refused account"]
+    return said
+
+
+def type_key(web: Web) -> dict[str, str]:
+    """The key, typed and sent where something else belongs; all of that is refused."""
+    operator, script = web.operator(), web.script()
+    answers = {
+        "setting": post_form(operator, "/settings/", to="/settings/", group="Money", daily_budget_usd=KEY),
+        "engine": post_form(operator, "/settings/", to="/settings/", group="Engines", **{"provider-score": KEY}),
+        "password": post_form(web.visitor(), "/sign-in/", to="/sign-in/", username="operator", password=KEY),
+        "filter": operator.get("/jobs/", params={"minScore": KEY}),
+        "API setting": script.patch("/v1/settings", json={"daily_budget_usd": KEY}),
+        "API engine": script.patch("/v1/settings", json={"provider": {"score": KEY}}),
+        "API no setting": script.patch("/v1/settings", json={KEY: 1}),
+        "API no JSON": script.patch("/v1/settings", content=KEY, headers={"Content-Type": "application/json"}),
+        "API filter": script.get("/v1/jobs", params={"minScore": KEY}),
+    }
+    assert {answer.status_code for answer in answers.values()} == {400, 403}
+    return {name: answer.text for name, answer in answers.items()}
