@@ -129,7 +129,7 @@ class WorkflowRunProjection(TenantModel):
             models.Index(fields=["workflow_type", "-first_seen_at", "-run_id"], name="runs_by_type"),
             models.Index(fields=["-duration_ms", "-run_id"], name="longest_runs"),
             models.Index(fields=["job_id"], condition=Q(job_id__isnull=False), name="runs_of_a_job"),
-            models.Index(fields=["first_seen_at"], condition=Q(provisional=True), name="assumed_ends"),
+            models.Index(fields=["first_seen_at", "run_id"], condition=Q(provisional=True), name="assumed_ends"),
         ]
 
     def __str__(self) -> str:

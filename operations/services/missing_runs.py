@@ -14,7 +14,7 @@ from operations.projections import workflow_runs
 log = logging.getLogger(__name__)
 
 APP = "operations"
-SLICE = 5000  # ids of the log in one pass
+SLICE = 2000  # ids of the log in one pass
 
 
 class _Walk:

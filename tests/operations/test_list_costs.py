@@ -56,7 +56,7 @@ def append_many(cast: Cast) -> None:
 def test_it_appends_and_folds_one_event_in_few_statements(
     cast: Cast, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    """Transaction 2, insert, states, fold savepoint 2, two tables' load and upsert, watermark."""
+    """Transaction 2, insert, states, fold savepoint 2, two tables' load and write, watermark."""
     allow(django_assert_max_num_queries, 11, lambda: append_one(cast.backend))
 
 
@@ -199,6 +199,8 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "rows of runs": lambda: queries.count_runs(["run-a", "run-b"]),
     "open runs in turn": lambda: queries.list_unsettled_runs("in_progress", after=ASKED, limit=500),
     "assumed ends in turn": lambda: queries.list_unsettled_runs(queries.ASSUMED, after=ASKED, limit=100),
+    "the first open runs": lambda: queries.list_unsettled_runs("in_progress", limit=500),
+    "the first assumed ends": lambda: queries.list_unsettled_runs(queries.ASSUMED, limit=100),
     "starts to repeat": frozen_starts.repeat_starts,
     "spend of a day": lambda: spend.list_lane_rows(timezone.now().date()),
     "spend by day": lambda: spend.list_days(timezone.now().date(), timezone.now().date(), now=timezone.now()),
@@ -215,6 +217,16 @@ HOT_READS: dict[str, Callable[[], object]] = {
     "posting": lambda: discovery_queries.find_posting(JOB),
     "posting refusal": lambda: discovery_queries.find_posting_refusal(JOB, needs_trust=True),
 }
+
+
+#: An index that is walked costs as much as its table, but for these: the first few of an order, and what holds little.
+WALKED_ON_PURPOSE = (
+    "SCAN subquery",
+    "SCAN projection_watermarks",
+    "SCAN job_list_projections USING INDEX default_job_list",
+    "SCAN frozen_starts USING INDEX frozen_starts_by_turn",
+    "SCAN workflow_run_projections USING INDEX assumed_ends",
+)
 
 
 @pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")
@@ -238,8 +250,7 @@ def list_table_scans(sql: str, params: Any) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
         lines = [str(row[3]) for row in cursor.fetchall()]
-    scans = [line for line in lines if re.match(r"SCAN \w+", line) and "INDEX" not in line]
-    return [line for line in scans if line not in ("SCAN subquery", "SCAN projection_watermarks")]  # a row for each app
+    return [line for line in lines if re.match(r"SCAN \w+", line) and line not in WALKED_ON_PURPOSE]
 
 
 @pytest.mark.skipif("postgres" in str(connection.vendor), reason="the plans read here are SQLite's")
