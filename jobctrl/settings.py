@@ -199,6 +199,7 @@ ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="")
 ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="")
 GOOGLE_API_KEY = env.str("GOOGLE_API_KEY", default="")
 GOOGLE_BASE_URL = env.str("GOOGLE_BASE_URL", default="")
+JOBCTRL_MODEL_SECONDS = env.str("JOBCTRL_MODEL_SECONDS", default="150")
 
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
 LOG_FORMAT = "json" if env.str("LOG_FORMAT", default="text") == "json" else "text"

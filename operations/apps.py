@@ -39,4 +39,5 @@ class OperationsConfig(AppConfig):
         post_migrate.connect(install, sender=self, weak=False)
         register(checks.check_guards, "database")
         register(checks.check_stages, checks.TAG)
+        register(checks.check_answer_seconds, checks.TAG)
         register(check_middleware, checks.TAG)

@@ -8,6 +8,7 @@ from django.core.checks import CheckMessage, Error
 from django.db import connection
 
 from operations.contracts import STAGE_AFTER, StageName
+from operations.llm.answer_time import REMEDY, find_fault
 from operations.stage_engine import list_stages
 
 TAG = "operations"
@@ -40,3 +41,9 @@ def check_stages(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Chec
         for stage in wanted
         if stage not in present
     ]
+
+
+def check_answer_seconds(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """``operations.E003``: a model would be waited for without end, or not at all."""
+    fault = find_fault()
+    return [Error(fault, hint=REMEDY, id="operations.E003")] if fault else []

@@ -15,6 +15,7 @@ from operations.checkup import Finding, advise_on_failure, describe_failure, fai
 from operations.errors import NotConfigured, OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
 from operations.folding.engine import list_flagged_apps
+from operations.llm.answer_time import REMEDY, find_fault, read_answer_seconds
 from operations.llm.ledger import compare_day
 from operations.settings_store import list_unusable_settings
 from operations.temporal import read_tls, resolve_address
@@ -116,6 +117,13 @@ def check_spend() -> Finding:
             "The limits follow the ledger. Restore a backup if rows were changed by hand, or wait for the next day.",
         )
     return ok("the ledger is what its attempts add up to")
+
+
+@health_check("model answers")
+def check_answer_time() -> Finding:
+    if fault := find_fault():
+        return fail(fault, REMEDY)
+    return ok(f"each is waited for at most {read_answer_seconds():g} s")
 
 
 @health_check("temporal")

@@ -1,7 +1,6 @@
 """The one way to a model: a typed question, a typed answer, and every attempt of it admitted, recorded and counted."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -9,6 +8,7 @@ from uuid import UUID
 
 from operations.database import current_write
 from operations.errors import OperationsError
+from operations.llm.answer_time import read_answer_seconds
 from operations.llm.answers import extract_json
 from operations.llm.calls import Caller, get_caller
 from operations.llm.errors import AnswerUnusable, ProviderBusy, ProviderNotSetUp, ProviderPaused, RequestRefused
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ANSWER_SECONDS = float(os.environ.get("JOBCTRL_MODEL_SECONDS", "150"))
 CONNECT_SECONDS = 10.0
 LONGEST_ANSWER = 8000
 REPAIRS = 1
@@ -48,7 +47,7 @@ class Question(Generic[T]):
 
 
 def ask_model(question: Question[T], *, target: Target | None = None) -> T:
-    """Ask the model of the question's lane. At most ``ANSWER_SECONDS`` an attempt.
+    """Ask the model of the question's lane. At most ``read_answer_seconds()`` an attempt.
 
     Raises ``BudgetExceeded``, ``ProviderPaused``, ``ProviderNotSetUp``, ``RequestRefused``, ``ProviderBusy``,
     ``AnswerUnusable``, ``StageCanceled`` or ``WorkerStops``; whatever an attempt used has been counted by then.
@@ -73,14 +72,15 @@ async def _ask(question: Question[T], call: "Call", *, as_json: bool, streams: b
 
     from operations.llm.transport import ObservingTransport
 
-    limits = httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
+    seconds = read_answer_seconds()
+    limits = httpx2.Timeout(seconds, connect=CONNECT_SECONDS)
     transport = ObservingTransport(call, httpx2.AsyncHTTPTransport(verify=trusted_authorities(), trust_env=False))
     async with httpx2.AsyncClient(
         transport=transport, timeout=limits, headers={"Accept-Encoding": "identity"}, follow_redirects=False
     ) as client:
         output: Any = PromptedOutput(question.answer_type) if as_json else ToolOutput(question.answer_type)
         agent: Any = Agent(
-            make_gate(build_model(call.target, client), call, streams=streams),
+            make_gate(build_model(call.target, client), call, streams=streams, seconds=seconds),
             output_type=output,
             instructions=question.instructions,
             retries=REPAIRS,
@@ -108,8 +108,9 @@ async def _ask(question: Question[T], call: "Call", *, as_json: bool, streams: b
     return found
 
 
-def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
-    """The provider's model behind the authority: nothing leaves without an attempt that was admitted and committed."""
+def make_gate(model: "Model", call: "Call", *, streams: bool, seconds: float) -> "Model":
+    """The provider's model behind the authority: nothing leaves without an attempt that was admitted and committed.
+    ``seconds`` are for each answer as a whole."""
     from pydantic_ai.models.wrapper import WrapperModel
 
     class Gate(WrapperModel):
@@ -118,7 +119,7 @@ def make_gate(model: "Model", call: "Call", *, streams: bool) -> "Model":
             key = await in_thread(lambda: admit_attempt(call.target, caller))
             call.begin_attempt(key)
             try:
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with asyncio.timeout(seconds):
                     try:
                         response = await self._answer(messages, model_settings, model_request_parameters)
                     finally:

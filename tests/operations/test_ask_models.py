@@ -143,7 +143,7 @@ def work(cast: Cast, stages: dict[StageName, ScriptedStage]) -> Work:
 def test_it_records_every_attempt_and_says_how_it_ended(
     provider: str, case: Case, work: Work, models: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gateway, "ANSWER_SECONDS", case.seconds)
+    monkeypatch.setattr(gateway, "read_answer_seconds", lambda: case.seconds)
     attempts = list((provider == "openai" and case.openais) or case.attempts)
     choose(as_json=case.as_json, streamed=case.streamed)
     models.script(*case.steps)
@@ -160,7 +160,7 @@ def test_it_records_every_attempt_and_says_how_it_ended(
         assert type(ended) is case.error
         assert_quotes_nothing(f"{ended.message} {ended!r} {ended.__cause__!r}")
         assert ended.retryable is issubclass(case.error, BUSY | UNUSABLE)
-        monkeypatch.setattr(gateway, "ANSWER_SECONDS", 20.0)
+        monkeypatch.setattr(gateway, "read_answer_seconds", lambda: 20.0)
         assert_next_attempt(provider, work, models, error=case.error)
 
 
@@ -269,7 +269,7 @@ def test_it_counts_an_answer_that_is_being_written_down_as_its_time_ends(
         return count_attempt(*args, **kwargs)
 
     monkeypatch.setattr(transport, "count_attempt", count_late)
-    monkeypatch.setattr(gateway, "ANSWER_SECONDS", 0.7)
+    monkeypatch.setattr(gateway, "read_answer_seconds", lambda: 0.7)
     models.script(GOOD)
     assert type(ask(provider)) is BUSY
     assert list_attempts() == ["counted 200"]
