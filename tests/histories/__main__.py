@@ -1,4 +1,5 @@
-"""``python -m tests.histories``: record how every registered workflow succeeds, fails and is canceled, for the replay tests.
+"""``python -m tests.histories``: record how every registered workflow succeeds, fails and is canceled, on each way
+through it, for the replay tests.
 
 A history that is there already stays as it is, so that what older releases started is replayed for ever; ``NAME-END``
 arguments (``DiscoverWorkflow-failed``) record those anew.
@@ -23,10 +24,10 @@ ENDS = ("succeeded", "failed", "canceled")
 
 
 async def record(address: str, *, again: Collection[str]) -> None:
-    from tests.operations.workflow_runs import INPUTS
+    from tests.operations.workflow_runs import RECORDED
 
     client = await Client.connect(address, identity="recorder")
-    for name in INPUTS:
+    for name in RECORDED:
         for end in ENDS:
             path = FOLDER / f"{name}-{end}.json"
             if not path.exists() or path.stem in again:
@@ -37,12 +38,12 @@ async def record(address: str, *, again: Collection[str]) -> None:
 
 async def record_one(client: Client, name: str, end: str) -> Any:
     """The history of a run that was refused or canceled in the middle, or of one that was not."""
-    from tests.operations.workflow_runs import INPUTS, LONG_WORK, Stubs, serving, start
+    from tests.operations.workflow_runs import RECORDED, Stubs, serving, start
 
-    middle = LONG_WORK[name]
-    stubs = Stubs(block=middle if end == "canceled" else "", fail=middle if end == "failed" else "")
+    recorded = RECORDED[name]
+    stubs = Stubs(block=recorded.middle if end == "canceled" else "", fail=recorded.middle if end == "failed" else "")
     async with serving(client, stubs):
-        handle = await start(client, name, INPUTS[name], run=f"recorded-{uuid4().hex[:8]}")
+        handle = await start(client, recorded.workflow, recorded.given, run=f"recorded-{uuid4().hex[:8]}")
         if end == "canceled":
             await stubs.blocked.wait()
             await handle.cancel()

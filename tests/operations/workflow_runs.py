@@ -58,6 +58,26 @@ LONG_WORK = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run whose history is kept: its workflow's name, its input, and the activity in which it fails or is canceled."""
+
+    workflow: str
+    given: Any
+    middle: str
+
+
+#: By the name of its files. Beside one of each workflow, the ways that another input takes through it.
+RECORDED = {name: Recorded(name, given, LONG_WORK[name]) for name, given in INPUTS.items()} | {
+    "JobPipelineWorkflow-enrich": Recorded(
+        "JobPipelineWorkflow", PipelineInput("enrich", 1, WORKSPACE, limit=10), "enrich_jobs"
+    ),
+    "JobPipelineWorkflow-score": Recorded(
+        "JobPipelineWorkflow", PipelineInput("score", 1, WORKSPACE, job_ids=(JOB,)), "score_jobs"
+    ),
+}
+
+
 @dataclass
 class Stubs:
     """What the stubs were asked, and how they answer. ``block`` names the activity that never ends by itself,
@@ -157,7 +177,9 @@ class Stubs:
         @activity.defn(name="score_jobs")
         async def score(given: StageBatchInput) -> BatchReport:
             await self.note("score_jobs")
-            raise ApplicationError("used up", self.waits_after, type=ErrorCode.BUDGET_EXCEEDED, non_retryable=True)
+            if self.waits_after:
+                raise ApplicationError("used up", self.waits_after, type=ErrorCode.BUDGET_EXCEEDED, non_retryable=True)
+            return BatchReport("score", {"succeeded": 1})
 
         return [select, score, *(self._build_stage(stage) for stage in ("score", "tailor", "cover", "pdf"))]
 
