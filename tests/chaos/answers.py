@@ -1,7 +1,8 @@
 """SIGKILL to a worker between a provider's answer and the commit of what it used, over and over.
 
 The worker is stopped while its answer is written, so that it has all of it before the clock starts: then it goes on for
-a random few milliseconds. Each run is struck once, in one of its two calls.
+a random few milliseconds, the first one excepted. How many follows the machine, so that about half of the kills come
+before the commit. Each run is struck once, in one of its two calls.
 """
 
 import os
@@ -17,8 +18,9 @@ from tests.chaos.doubles import find_doubles
 from tests.modelserver import Asked
 from tests.scoring.model_answers import read_lane
 
-#: About twice as long as a worker takes from an answer to its commit. The first one struck never goes on.
-LONGEST_SECONDS = 0.015
+LONGEST_AT_FIRST_SECONDS = 0.02
+#: What it is multiplied by after a kill before the commit, and divided by after one behind it.
+STEP = 1.25
 STRIKE_SECONDS = 180.0
 END_SECONDS = 600.0
 #: Each kill uses up one of an activity's attempts and one of a stage's five.
@@ -38,6 +40,7 @@ class Answers:
     lost: Counter[tuple[str, str]] = field(default_factory=Counter)
     run_ids: list[str] = field(default_factory=list)
     killed: int = 0
+    longest_seconds: float = LONGEST_AT_FIRST_SECONDS
     _lanes: dict[str, str] = field(default_factory=dict)
     _target: Asked | None = None
 
@@ -73,8 +76,9 @@ class Answers:
             return
         if len(self.struck) > 1:
             os.kill(self.find_worker(), signal.SIGCONT)
-            time.sleep(self.dice.uniform(0.0, LONGEST_SECONDS))
+            time.sleep(self.dice.uniform(0.0, self.longest_seconds))
         self.work.programs.kill(WORKER)
+        self.longest_seconds *= STEP if self.is_last_open() else 1 / STEP
         self._target = None
         self.killed += 1
 
@@ -82,6 +86,12 @@ class Answers:
         """The job that a call is about: its attempt was committed before, and the worker does one job at a time."""
         ((job_id,),) = self.work.workspace.query("SELECT job_id FROM llm_attempts ORDER BY opened_at DESC LIMIT 1")
         return str(UUID(str(job_id)))
+
+    def is_last_open(self) -> bool:
+        """Whether the call that was struck last has not been counted."""
+        job, lane = list(self.struck.items())[-1]
+        key = self.work.workspace.key_job(job)
+        return bool(self.work.count_attempts("job_id = %s AND lane = %s AND state = 'open'", key, lane))
 
     def find_worker(self) -> int:
         return self.work.programs.processes[WORKER].pid

@@ -22,6 +22,8 @@ KEY: Final = "sk-brindlewick-0451"
 USED: Final = Tokens(given=1000, made=1000)
 TOKENS: Final = USED.given + USED.made
 COST_USD: Final = 0.00225
+#: Tokens, cost and whether it goes on, of an attempt in each state; no other is left behind here.
+WANTED: Final = {"counted": (USED.given, USED.made, COST_USD, False), "open": (None, None, None, True)}
 BOARD = "parcels"
 PREPARE = """
 from discovery.services.sources import register_source
@@ -108,7 +110,9 @@ class AskedModels:
 
     def list_unscored(self) -> list[str]:
         """Ids of the jobs without a score, oldest first."""
-        rows = self.workspace.query("SELECT job_id FROM job_stage_states WHERE stage = 'score' AND state <> 'succeeded' ORDER BY id")  # fmt: skip
+        rows = self.workspace.query(
+            "SELECT job_id FROM job_stage_states WHERE stage = 'score' AND state <> 'succeeded' ORDER BY id"
+        )
         return [str(UUID(str(job_id))) for (job_id,) in rows]
 
     def count_attempts(self, where: str = "1 = 1", *parameters: object) -> int:
@@ -118,39 +122,41 @@ class AskedModels:
         """What left and is not on record, what was counted twice or not at all, and what nobody would be shown."""
         requests, attempts, counted = Counter(list_lanes(self.models)), Counter[str](), Counter[str]()
         faults = []
-        for lane, state, *use in self.workspace.query(
+        for lane, state, given, made, cost, is_open in self.workspace.query(
             "SELECT lane, state, input_tokens, output_tokens, cost_usd, closed_at IS NULL FROM llm_attempts"
         ):
             attempts[lane] += 1
-            if state == "counted":
-                counted[lane] += 1
-                expected = (USED.given, USED.made, COST_USD, False)
-            else:
-                expected = (None, None, None, True)
-            found = (*use[:2], None if use[2] is None else float(use[2]), bool(use[3]))
-            if state not in ("counted", "open") or found != expected:
-                faults.append(f"an attempt of {lane} is {state} with {found}")
+            counted[lane] += state == "counted"
+            use = given, made, None if cost is None else float(cost), bool(is_open)
+            if WANTED.get(state) != use:
+                faults.append(f"an attempt of {lane} is {state} with {use}")
         for lane in LANES:
             if not counted[lane] <= requests[lane] <= attempts[lane]:
                 faults.append(f"{lane}: {requests[lane]} requests, {attempts[lane]} attempts, {counted[lane]} counted")
+        left_open = (attempts - counted).total()
+        if (shown := int(self.workspace.run_python(COUNT_SHOWN))) != left_open:
+            faults.append(f"{left_open} attempts are open, {shown} would be shown as of unknown use")
+        return [*faults, *self.find_uneven_sums(counted), *self.ask_doctor()]
+
+    def find_uneven_sums(self, counted: Counter[str]) -> list[str]:
+        """The ledger and the log against the counted attempts of each lane."""
+        due = {
+            lane: (USED.given * calls, USED.made * calls, round(COST_USD * calls, 6)) for lane, calls in counted.items()
+        }
         spent = {
             lane: (int(given), int(made), round(float(cost), 6))
             for lane, given, made, cost in self.workspace.query(
                 "SELECT lane, sum(input_tokens), sum(output_tokens), sum(cost_usd) FROM llm_spend GROUP BY lane"
             )
         }
-        due = {lane: (USED.given * n, USED.made * n, round(COST_USD * n, 6)) for lane, n in counted.items()}
-        if spent != due:
-            faults.append(f"the ledger says {spent}, its counted attempts {due}")
         observed = Counter(payload["lane"] for _, payload in self.workspace.list_events("LlmUsageObserved"))
-        if observed != counted:
-            faults.append(f"the log tells of {dict(observed)}, counted were {dict(counted)}")
-        left_open = (attempts - counted).total()
-        if (shown := int(self.workspace.run_python(COUNT_SHOWN))) != left_open:
-            faults.append(f"{left_open} attempts are open, {shown} would be shown as of unknown use")
-        return [*faults, *self.ask_doctor()]
+        return [
+            *([f"the ledger says {spent}, its counted attempts {due}"] if spent != due else []),
+            *([f"the log tells of {observed}, counted were {counted}"] if observed != counted else []),
+        ]
 
     def ask_doctor(self) -> list[str]:
         """What the operator's own check says of today's ledger and yesterday's."""
         found = json.loads(self.workspace.manage("doctor", "--json").stdout.splitlines()[-1])
-        return [one["detail"] for one in found if one["check"] == "model spend" and one["verdict"] != "ok"]
+        (spend,) = [one for one in found if one["check"] == "model spend"]
+        return [] if spend["verdict"] == "ok" else [spend["detail"]]
