@@ -25,6 +25,7 @@ BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # the files in the o
 ENVIRONMENT_KEPT = frozenset({"CHROMIUM_PATH"})
 ENVIRONMENT_DROPPED = ("JOBCTRL_", "TEMPORAL_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "OTEL_")
 SETTINGS_DROPPED = frozenset({"DATABASE_URL", "EMAIL_URL", "SECRET_KEY", "ALLOWED_HOSTS", "DEBUG", "LOG_LEVEL"})
+SLOWNESS_DROPPED = "PYTHONDONTWRITEBYTECODE"  # hundreds of processes would each compile every module again
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,8 @@ def build_environment(home: Path) -> dict[str, str]:
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if name in ENVIRONMENT_KEPT or not (name in SETTINGS_DROPPED or name.startswith(ENVIRONMENT_DROPPED))
+        if name in ENVIRONMENT_KEPT
+        or not (name in SETTINGS_DROPPED or name == SLOWNESS_DROPPED or name.startswith(ENVIRONMENT_DROPPED))
     }
     return inherited | {"JOBCTRL_HOME": str(home), "JOBCTRL_ENV_FILE": os.devnull}
 

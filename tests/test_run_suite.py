@@ -102,7 +102,9 @@ def test_the_tests_do_not_see_the_operators_settings(tmp_path: Path, monkeypatch
     monkeypatch.setenv("DATABASE_URL", "postgres://production/jobs")
     monkeypatch.setenv("OPENAI_API_KEY", "a key that costs money")
     monkeypatch.setenv("CHROMIUM_PATH", "/opt/chromium")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     environment = build_environment(tmp_path)
+    assert "PYTHONDONTWRITEBYTECODE" not in environment
     assert "DATABASE_URL" not in environment
     assert "OPENAI_API_KEY" not in environment
     assert environment["CHROMIUM_PATH"] == "/opt/chromium"

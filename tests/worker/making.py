@@ -31,7 +31,7 @@ def migrated_template(folder: Path) -> Iterator[Template]:
         home = folder / "template"
         home.mkdir()
         workspace = Workspace(home=home, database_url=url, temporal_address="", namespace="")
-        done = workspace.manage("migrate", "--verbosity", "0")
+        done = workspace.manage_anew("migrate", "--verbosity", "0")
         assert done.returncode == 0, done.stderr
         yield Template(home / "jobctrl.db", url)
 

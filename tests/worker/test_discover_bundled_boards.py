@@ -20,7 +20,7 @@ DEMO_SECONDS = 400.0
 @pytest.mark.sqlite_alone
 def test_the_demo_does_it_all_and_a_second_run_adds_nothing(tmp_path: Path) -> None:
     workspace = Workspace(home=tmp_path / "home", database_url="", temporal_address="", namespace="")
-    done = workspace.manage("demo", "--headless", "--json", "--home", str(workspace.home), seconds=DEMO_SECONDS)
+    done = workspace.manage_anew("demo", "--headless", "--json", "--home", str(workspace.home), seconds=DEMO_SECONDS)
 
     assert done.returncode == 0, done.stderr
     summary = check_summary(workspace, done)

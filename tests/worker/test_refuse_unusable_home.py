@@ -26,7 +26,7 @@ def test_a_worker_refuses_to_start_where_it_could_not_work(
     file.write_text("not a folder")
     workspace.environment |= {setting: value.format(file=file), "SECRET_KEY": secret}
 
-    refused = workspace.manage("runworker")
+    refused = workspace.manage_anew("runworker")
 
     assert refused.returncode == 1
     assert message in refused.stderr

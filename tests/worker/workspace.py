@@ -22,6 +22,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from operations.processes.children import build_tied_argv
 from tests.processes import is_process_alive
+from tests.warm import WarmCommands
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE_PROFILE = ROOT / "discovery" / "sample_profile.json"
@@ -48,6 +49,7 @@ class Workspace:
     namespace: str
     environment: dict[str, str] = field(default_factory=dict)
     worker: "subprocess.Popen[bytes] | None" = None
+    warm: WarmCommands | None = None
     run_ids: list[str] = field(default_factory=list)
 
     # --- processes ---------------------------------------------------------------------------------
@@ -146,6 +148,7 @@ class Workspace:
 
     def close(self) -> None:
         """Kill what is left, the browser included."""
+        self.cool_down()
         if self.worker is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.worker.pid, signal.SIGKILL)
@@ -163,7 +166,8 @@ class Workspace:
             env=self.build_environment(),
         )
 
-    def manage(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> "subprocess.CompletedProcess[str]":
+    def manage_anew(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> "subprocess.CompletedProcess[str]":
+        """``manage.py`` as a user starts it."""
         process = self.spawn_manage(*arguments)
         try:
             output, errors = process.communicate(timeout=seconds)
@@ -171,6 +175,20 @@ class Workspace:
             process.kill()
             raise
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+
+    def manage(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> "subprocess.CompletedProcess[str]":
+        """The same command in a process of its own, without the second that a start takes."""
+        environment = self.build_environment()
+        if self.warm is None or self.warm.environment != environment:
+            self.cool_down()
+            self.warm = WarmCommands(environment)
+        return self.warm.run(*arguments, seconds=seconds)
+
+    def cool_down(self) -> None:
+        """End the process that waits for commands; the next one starts another."""
+        if self.warm is not None:
+            self.warm.close()
+            self.warm = None
 
     def run(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
         """A command that must succeed; returns what it printed."""

@@ -8,8 +8,10 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from discovery.services.profiles import import_profile
 from operations.access.accounts import ensure_operator
@@ -94,9 +96,22 @@ def ready(profile: int, temporal: TemporalServer, settings: Any) -> TemporalServ
     return temporal
 
 
+@pytest.fixture(scope="module")
+def _many(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[UUID]:
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield insert_many()
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def many(db: None) -> UUID:
-    """2,000 jobs with their stage rows, runs and events, written row by row past the services; the first one's id."""
+def many(_many: UUID, db: None) -> UUID:
+    """2,000 jobs with their stage rows, runs and events; the first one's id. Written once for a file, and there until
+    its last test: each test's own transaction is within theirs."""
+    return _many
+
+
+def insert_many() -> UUID:
+    """Row by row past the services."""
     ids = [UUID(int=number + 1) for number in range(JOBS)]
     JobListProjection.objects.bulk_create(
         JobListProjection(
