@@ -1,6 +1,7 @@
 """Everything that the web process of a workspace answers to somebody who has signed in: its pages and its API."""
 
 import re
+import time
 
 import httpx
 
@@ -11,6 +12,8 @@ from tests.worker.workspace import Workspace
 STREAM = "/v1/events/stream"
 DOCUMENT = "/v1/artifacts/{artifactId}/content"  # a PDF of the profile's own words
 ESTIMATE = "/v1/pipeline/actions/run-stage/estimate"
+PARTS = ("/topbar/", "/palette/?q=backend", "/spend/?fragment=body", "/settings/?fragment=groups")
+STREAM_SECONDS = 30.0
 EXPORTS = ("/v1/jobs", "/v1/events", "/v1/spend")
 _ADMIN_TABLE = re.compile(r'href="(/admin/\w+/\w+/)"')
 _ADMIN_ROW = re.compile(r'href="(/admin/\w+/\w+/[^"/?]+/change/)"')
@@ -20,7 +23,7 @@ def visit_pages(web: Web, workspace: Workspace, *, title: str) -> dict[str, str]
     """The pages by their address, with one row of each table in the admin. ``title``: of the job that is looked at."""
     places = list(list_places(workspace, title=title, other_type="JobPipelineWorkflow").values())
     visitor = web.operator()
-    found = {path: read(visitor, path) for path in places}
+    found = {path: read(visitor, path) for path in (*places, *PARTS)}
     front = read(visitor, "/admin/")
     tables = {path: read(visitor, path) for path in set(_ADMIN_TABLE.findall(front))}
     rows = {path: read(visitor, path) for page in tables.values() for path in _ADMIN_ROW.findall(page)[:1]}
@@ -44,10 +47,12 @@ def read_api(web: Web, workspace: Workspace, *, title: str) -> dict[str, str]:
 def read_stream(script: httpx.Client, workspace: Workspace) -> str:
     """Every event so far, as the stream tells them to whoever has none yet."""
     ((last,),) = workspace.query("SELECT max(id) FROM job_events")
-    lines = []
+    lines: list[str] = []
+    deadline = time.monotonic() + STREAM_SECONDS
     with script.stream("GET", STREAM, headers={"Last-Event-ID": "0"}) as answer:
         for line in answer.iter_lines():
             lines.append(line)
+            assert time.monotonic() < deadline, f"{len(lines)} lines, and not yet event {last}"
             if line == f"id: {last}":
                 break
     return "\n".join(lines)
