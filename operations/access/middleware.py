@@ -94,14 +94,19 @@ def add_headers(response: HttpResponseBase) -> HttpResponseBase:
 
 class Sessions(SessionMiddleware):
     """Django's, but a session that cannot be stored is a 503 with the remedy. One that is only renewed by a read waits
-    for no writer: the next request renews it."""
+    for no writer: the next request renews it. And only a page takes a cookie of no session away: a script's fetch may
+    have left with it before somebody signed in or out, and its late answer would take the new one."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:  # type: ignore[override]
         only_reads = request.method in ("GET", "HEAD")
         is_changed = hasattr(request, "session") and request.session.modified
         try:
             with wait_briefly() if only_reads and is_changed else nullcontext():
-                return super().process_response(request, response)  # type: ignore[arg-type]
+                answer = super().process_response(request, response)  # type: ignore[arg-type]
+            cookie = answer.cookies.get(settings.SESSION_COOKIE_NAME)
+            if cookie is not None and not cookie.value and not wants_page(request):
+                del answer.cookies[settings.SESSION_COOKIE_NAME]
+            return answer
         except (OperationalError, InterfaceError, SessionInterrupted) as error:
             found = find_database_error(error)
             if found is None:

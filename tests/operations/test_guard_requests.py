@@ -88,6 +88,17 @@ def test_a_scripts_fetch_gets_401_and_not_the_sign_in_page(web: Web) -> None:
     assert web.visitor().get("/topbar/", headers={"Sec-Fetch-Mode": "cors"}).status_code == 401
 
 
+def test_a_late_answer_to_a_script_leaves_the_cookie_of_the_next_session(web: Web) -> None:
+    """It was asked for before somebody signed out or in, and comes after what that gave."""
+    (name,) = (name for name in web.operator().cookies if name.startswith("jobctrl_session"))
+    gone = {"Cookie": f"{name}=0123456789abcdefghijklmnopqrstuv"}
+    for path in ("/topbar/", "/v1/jobs", "/live/events/"):
+        late = web.visitor().get(path, headers={**gone, "Sec-Fetch-Mode": "cors"})
+        assert (late.status_code, "set-cookie" in late.headers) == (401, False), path
+    page = web.visitor().get("/jobs/", headers=gone)
+    assert page.headers["set-cookie"].startswith(f'{name}="";')
+
+
 @pytest.mark.parametrize(
     ("target", "headers"),
     [

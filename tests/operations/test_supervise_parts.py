@@ -247,7 +247,8 @@ def read_log(home: Home, name: str) -> str:
 
 @contextmanager
 def interrupting_after(seconds: float) -> Iterator[None]:
-    """Ctrl-C for this very process, and for nothing that comes after the block."""
+    """Ctrl-C for this very process, and for nothing that comes after the block. A shell's background job ignores it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -255,6 +256,7 @@ def interrupting_after(seconds: float) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
+        signal.signal(signal.SIGINT, handler)
 
 
 def kill_repeatedly(supervisor: Supervisor, name: str) -> None:
