@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.temporal import TemporalServer, running_temporal
+
 os.environ.setdefault("JOBCTRL_HOME", tempfile.mkdtemp(prefix="jobctrl-tests-"))
 os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
 
@@ -47,6 +49,13 @@ def _pages_ask_no_temporal(monkeypatch: pytest.MonkeyPatch) -> None:
 
     silent = TemporalAnswer(TemporalState.UNKNOWN, has_address=False)
     monkeypatch.setattr(temporal_probe, "peek", lambda: silent)
+
+
+@pytest.fixture(scope="session")
+def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
+    """For whoever does not stop it: starting one costs a second."""
+    with running_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db") as server:
+        yield server
 
 
 @pytest.fixture

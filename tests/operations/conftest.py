@@ -20,6 +20,7 @@ from tests.operations.asking import KEY
 from tests.operations.cast import Cast, ScriptedStage, record_cast
 from tests.operations.databases import SharedDatabase
 from tests.operations.shadow import ShadowApp
+from tests.temporal import TemporalServer
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +36,11 @@ def _guard(call: Any) -> Any:
         return call(self, address)
 
     return connect
+
+
+@pytest.fixture(scope="session")
+def server(temporal_server: TemporalServer) -> TemporalServer:
+    return temporal_server
 
 
 @pytest.fixture

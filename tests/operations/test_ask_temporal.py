@@ -1,25 +1,17 @@
 """What a real Temporal answers about exact runs, and what is concluded from it."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from temporalio.client import Client
 
 from operations.queries import OpenRun
 from operations.services.describing import Description, Found, describe_runs
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 pytestmark = pytest.mark.temporal
 
 MISSING = OpenRun("01234567-89ab-4def-8123-456789abcdef", "discover-local", "DiscoverWorkflow", False, 0)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(Path(tmp_path_factory.mktemp("temporal")) / "temporal.db") as started:
-        yield started
 
 
 def ask(server: TemporalServer, *, namespace: str) -> Description:

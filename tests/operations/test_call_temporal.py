@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 pytestmark = pytest.mark.temporal
 
@@ -25,12 +24,6 @@ PROGRAMS = {
         "assert is_serving(os.environ['TEMPORAL_ADDRESS'])"
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db") as started:
-        yield started
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

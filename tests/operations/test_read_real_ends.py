@@ -1,7 +1,7 @@
 """What a real Temporal server says of runs that ended in every way, and what our records make of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from operations.queries import OpenRun
 from operations.services.describing import Description, Found, describe_run, describe_runs
 from operations.services.reconciliation import reconcile_runs
 from operations.services.runs import record_started
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 pytestmark = pytest.mark.temporal
 
@@ -44,12 +44,6 @@ class EndWorkflow:
                 workflow.continue_as_new("wait")
             case "wait":
                 await workflow.wait_condition(lambda: False)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db") as started:
-        yield started
 
 
 @asynccontextmanager

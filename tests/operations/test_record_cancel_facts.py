@@ -1,8 +1,7 @@
 """Who canceled a run from outside is read from its history, logged before its end, and stops it at once."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from pytest_django import Settings
@@ -17,18 +16,12 @@ from operations.services.cancel_facts import find_identity
 from operations.services.reconciliation import reconcile_runs
 from operations.services.runs import record_started
 from tests.operations.workflow_runs import INPUTS, Stubs, serving, start
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.temporal]
 
 KIND = "JobPreparationWorkflow"
 WHO = "mara@kitchen-table"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(Path(tmp_path_factory.mktemp("temporal")) / "temporal.db") as started:
-        yield started
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,8 @@
 """Rows whose owner nobody watches: released by an explicit end of that exact run alone, and only what it was started for."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -23,7 +22,7 @@ from operations.stage_engine import Owner, publish_stage
 from operations.workspace import ensure_workspace
 from tests.operations.cast import FIRST_RUN, SECOND_RUN, Cast, ScriptedStage, claim, get_row, list_types, put_row
 from tests.operations.workflow_runs import INPUTS, Stubs, serving, start
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 ENRICH, SCORE = StageName.ENRICH, StageName.SCORE
 Stages = dict[StageName, ScriptedStage]
@@ -204,12 +203,6 @@ def test_it_reads_what_a_start_admits() -> None:
 
 
 # --- against a real server ---------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(Path(tmp_path_factory.mktemp("temporal")) / "temporal.db") as started:
-        yield started
 
 
 @pytest.mark.temporal

@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from temporalio.worker import Replayer
 from operations.contracts import ErrorCode, RunStatus, SpendPreflight
 from operations.registration import collect_workflows
 from tests.operations.workflow_runs import INPUTS, JOB, LONG_WORK, RECORDED, Stubs, describe_ends, serving, start
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 pytestmark = pytest.mark.temporal
 
@@ -44,12 +44,6 @@ BROKEN: dict[str, dict[str, Any]] = {
     "JobPreparationWorkflow": {"steps": ("polish",)},
     "JobPipelineWorkflow": {"stage": "polish"},
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db") as started:
-        yield started
 
 
 @asynccontextmanager

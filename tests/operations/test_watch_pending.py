@@ -1,9 +1,7 @@
 """What open runs have pending, as lately seen: replaced at each pass, gone with the run, never believed when old."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +20,7 @@ from operations.services.pending import MOST_ACTIVITIES, SeenActivity, read_pend
 from operations.services.runs import record_not_found, record_outcome, record_started
 from tests.operations.workflow_runs import INPUTS, Stubs, serving
 from tests.operations.workflow_runs import start as start_workflow
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 CRAWL = SeenActivity("crawl_source_family", 2, 3, "waiting", "source_unavailable", datetime(2026, 11, 29, tzinfo=UTC))
 ENRICH = SeenActivity("enrich_jobs", 1, 3, "running")
@@ -114,12 +112,6 @@ class Failing(Stubs):
         await super().note(name)
         if name == "crawl_source_family":
             raise ApplicationError("no", type="source_unavailable")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(Path(tmp_path_factory.mktemp("temporal")) / "temporal.db") as started:
-        yield started
 
 
 @pytest.mark.temporal

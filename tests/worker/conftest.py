@@ -1,4 +1,4 @@
-"""Fixtures of the tests with real parts. One Temporal server serves them all, each workspace in its own namespace."""
+"""Fixtures of the tests with real parts: each workspace has its own namespace of the Temporal server."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.boardserver import BoardServer
-from tests.temporal import TemporalServer, start_temporal
+from tests.temporal import TemporalServer
 from tests.worker.making import Template, migrated_template, new_workspace
 from tests.worker.workspace import Workspace
 
 
 @pytest.fixture(scope="session")
-def temporal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    server = start_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db")
-    yield server
-    server.kill()
+def temporal(temporal_server: TemporalServer) -> TemporalServer:
+    return temporal_server
 
 
 @pytest.fixture(scope="session")

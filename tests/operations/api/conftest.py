@@ -26,7 +26,7 @@ from operations.models import (
     WorkflowRunProjection,
 )
 from operations.workspace import ensure_workspace
-from tests.temporal import TemporalServer, running_temporal
+from tests.temporal import TemporalServer
 
 SAMPLE = Path(__file__).resolve().parents[3] / "discovery" / "sample_profile.json"
 
@@ -67,12 +67,6 @@ def profile(db: None) -> int:
     return import_profile(SAMPLE.read_bytes()).version
 
 
-@pytest.fixture(scope="session")
-def temporal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
-    with running_temporal(tmp_path_factory.mktemp("temporal") / "temporal.db") as server:
-        yield server
-
-
 def note_worker(*, seconds_ago: int = 0) -> None:
     now = timezone.now() - timedelta(seconds=seconds_ago)
     WorkerRuntimeHeartbeat.objects.update_or_create(
@@ -86,6 +80,11 @@ def note_worker(*, seconds_ago: int = 0) -> None:
             "last_seen_at": now,
         },
     )
+
+
+@pytest.fixture(scope="session")
+def temporal(temporal_server: TemporalServer) -> TemporalServer:
+    return temporal_server
 
 
 @pytest.fixture
