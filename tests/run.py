@@ -61,7 +61,7 @@ class Suite:
 
 def main(arguments: list[str]) -> int:
     number = choose_processes()
-    plain = Suite("SQLite", "plain", "not postgres and not bench", number - 1)
+    plain = Suite("SQLite", "plain", "not postgres and not bench", number)
     browser = Suite("browser", "browser", "not bench", 0)
     reports = run_together(plain, browser, arguments)
     missing = ""

@@ -25,10 +25,11 @@ AT_REST = """() => document.getAnimations().every(
 )"""
 
 
-def inspect(page: Page, source: str) -> list[str]:
+def inspect(page: Page, source: str, *, narrow: bool = True) -> list[str]:
     """Every fault of the page that lies open, in both widths and both themes; ``source`` is the HTML it came as.
 
-    Wide and light, then narrow and dark, with every rule; wide and dark with those that a theme alone changes.
+    Wide and light, then narrow and dark, with every rule; wide and dark with those that a theme alone changes. Without
+    ``narrow``, for pages that one template makes, a narrow one is only measured.
     """
     page.set_viewport_size(WIDE)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
@@ -36,7 +37,7 @@ def inspect(page: Page, source: str) -> list[str]:
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     faults += list_grave_findings(page, rules=COLOURS)
     page.set_viewport_size(NARROW)
-    faults += [*list_grave_findings(page), measure_overflow(page)]
+    faults += [*(list_grave_findings(page) if narrow else []), measure_overflow(page)]
     faults += [f"{page.url}: {error}" for error in list_markup_errors(source)]
     return [fault for fault in faults if fault]
 
