@@ -7,6 +7,14 @@ from discovery.profile_import.problems import Problem, ProfileRefused
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20
+#: How documents begin that people keep their resume in.
+DOCUMENTS = (
+    (b"%PDF", "a PDF"),
+    (b"PK\x03\x04", "a Word or OpenDocument file, or another archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Word file"),
+    (b"{\\rtf", "an RTF document"),
+    (b"<", "a web page or XML"),
+)
 _MAX_KEY = 60
 
 
@@ -43,6 +51,7 @@ def decode_profile(data: bytes | str) -> dict[str, object]:
 
 
 def _decode_text(data: bytes | str) -> str:
+    _refuse_documents(data if isinstance(data, bytes) else data[:16].encode("utf-8", "replace"))
     size = len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         _refuse("The file is larger than 1 MB.", "Remove pictures and other embedded files from it.")
@@ -52,6 +61,16 @@ def _decode_text(data: bytes | str) -> str:
         return data.decode(json.detect_encoding(data))
     except UnicodeDecodeError:
         _refuse("The file is not UTF-8 text.", "Save it as UTF-8.")
+
+
+def _refuse_documents(data: bytes) -> None:
+    begins = data[:16].removeprefix(b"\xef\xbb\xbf").lstrip()
+    for magic, kind in DOCUMENTS:
+        if begins.startswith(magic):
+            _refuse(
+                f"This is {kind}, and only JSON Resume is read.",
+                "Write the resume as JSON (discovery/sample_profile.json shows how; see jsonresume.org); import that.",
+            )
 
 
 def _check_structure(top: dict[str, object]) -> None:

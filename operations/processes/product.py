@@ -26,6 +26,7 @@ from operations.processes.temporal_server import (
     ensure_retention,
     find_temporal_binary,
     is_serving,
+    refuse_damaged,
 )
 from operations.processes.web_server import WebAddress, build_web_argv, choose_address, is_web_serving
 from operations.processes.workspace_lock import hold_workspace
@@ -63,7 +64,7 @@ def run_product(*, announce: Callable[[str], None], verbose: bool = False, with_
 
     Raises:
         HomeUnusable, OperationsError (a full disk, a moved workspace), AlreadyRunning, PortTaken, BadAddress, BadPort,
-            TemporalMissing, SupervisorError: each message says what to do.
+            TemporalDamaged, TemporalMissing, SupervisorError: each message says what to do.
     """
     home: Home = settings.JOBCTRL_HOME
     home.create()
@@ -158,6 +159,7 @@ def _choose_parts(home: Home) -> tuple[str, str, list[Part]]:
     address, ui_url = str(settings.TEMPORAL_ADDRESS), str(settings.TEMPORAL_UI_URL)
     if address:
         return address, ui_url, [build_worker_part(home, temporal_address=address)]
+    refuse_damaged(home.temporal_database)
     port = choose_port(home.root, wanted=settings.JOBCTRL_TEMPORAL_PORT)
     ui_port = choose_ui_port(home.root, setting=settings.JOBCTRL_TEMPORAL_UI_PORT)
     address = f"{LOOPBACK}:{port}"

@@ -2,8 +2,10 @@
 
 import asyncio
 import shutil
+import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +25,8 @@ LAST_PORT = 65535
 RETENTION_DAYS = 90  # the server's default of 24 h would lose the histories that recovery reads
 ANSWER_SECONDS = 3.0
 DEFAULT_NAMESPACE = "default"
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 Answer = TypeVar("Answer")
 
@@ -55,6 +59,30 @@ def find_temporal_binary() -> Path:
 
 class BadPort(RuntimeError):
     """JOBCTRL_TEMPORAL_UI_PORT cannot be used."""
+
+
+class TemporalDamaged(RuntimeError):
+    """The embedded server's database cannot be read."""
+
+
+def refuse_damaged(db_file: Path) -> None:
+    """A look at the head of the file; the server itself only dies, and says why in its log.
+
+    Raises:
+        TemporalDamaged: saying what the file holds, and what to do.
+    """
+    if not db_file.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{db_file.absolute().as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF in DAMAGED:  # the low byte; anything else is the server's to say
+            raise TemporalDamaged(
+                f"{db_file} cannot be read as Temporal's database. It holds the runs on their way; jobs, documents and "
+                "what was spent are not in it. Bring a backup back with manage.py restore, or move the file away and "
+                "start again: those runs are then found to be gone, end, and can be started anew."
+            ) from None
 
 
 def build_server_argv(

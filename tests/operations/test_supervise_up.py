@@ -115,3 +115,15 @@ def test_it_starts_nothing_where_it_could_not_work(
     assert message in refused.stderr
     assert "Traceback" not in refused.stderr
     assert "running" not in refused.stdout
+
+
+def test_it_says_what_to_do_about_a_damaged_temporal_database(environment: dict[str, str]) -> None:
+    file = Path(environment["JOBCTRL_HOME"]) / "temporal.db"
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    file.write_bytes(b"what a broken disk left " * 500)
+    refused = run_up(environment)
+    assert refused.returncode == 1
+    assert f"{file} cannot be read as Temporal's database." in refused.stderr
+    assert "manage.py restore, or move the file away" in refused.stderr
+    assert "running" not in refused.stdout
+    assert file.read_bytes().startswith(b"what a broken disk left")

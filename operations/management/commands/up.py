@@ -11,7 +11,7 @@ from operations.processes.interrupts import stop_on_signals
 from operations.processes.ports import PortTaken
 from operations.processes.product import run_product
 from operations.processes.supervisor import SupervisorError
-from operations.processes.temporal_server import BadPort, TemporalMissing
+from operations.processes.temporal_server import BadPort, TemporalDamaged, TemporalMissing
 from operations.processes.web_server import BadAddress
 from operations.processes.workspace_lock import AlreadyRunning
 
@@ -23,6 +23,7 @@ REFUSALS = (
     OperationsError,
     PortTaken,
     SupervisorError,
+    TemporalDamaged,
     TemporalMissing,
 )
 
