@@ -32,6 +32,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_program(folder / "apt-get", f'echo "$@" >> {folder}/asked; exit 100')
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.delenv("CHROMIUM_PATH", raising=False)
+    monkeypatch.setattr("jobctrl.bootstrap.browser.HEADLESS", folder / "headless")
     return folder
 
 
@@ -144,6 +145,8 @@ def test_it_takes_the_chosen_chromium_of_the_env_file(tmp_path: Path, programs: 
 def test_it_finds_a_chromium_on_the_path(tmp_path: Path, programs: Path) -> None:
     write_program(programs / "chromium", "exit 0")
     assert find_chromium(tmp_path) == f"{programs}/chromium"
+    write_program(programs / "headless", "exit 0")
+    assert find_chromium(tmp_path) == f"{programs}/headless"
 
 
 @pytest.mark.parametrize("is_root", [True, False])

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+HEADLESS = Path("/usr/lib/chromium/chromium-headless-shell")
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FONT_PACKAGE = "fonts-noto-cjk"
 BROWSER_PACKAGE = "chromium"
@@ -18,12 +19,15 @@ FONT_FOLDERS = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.h
 
 
 def find_chromium(root: Path) -> str | None:
-    """The chosen program, else the first known name on PATH; ``None`` also when the chosen one is no program."""
+    """The chosen program, else Debian's headless one, else the first known name on PATH.
+
+    ``None`` also when the chosen one is no program.
+    """
     chosen = read_chosen_path(root)
     if chosen:
         path = Path(chosen).expanduser()
         return str(path) if path.is_file() and os.access(path, os.X_OK) else None
-    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+    return str(HEADLESS) if HEADLESS.is_file() else next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 def read_chosen_path(root: Path) -> str:

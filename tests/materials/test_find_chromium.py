@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
+from materials import chromium
 from materials.chromium import ChromiumMissing, find_chromium, find_cjk_font
 
 NO_FONTS = '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>'
@@ -22,22 +23,29 @@ def test_it_takes_the_chromium_the_operator_named(tmp_path: Path, settings: Sett
     assert find_chromium() == program
 
 
-def test_it_finds_a_chromium_on_path_by_either_name(
-    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def nothing(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without a Chromium; its HEADLESS and the only folder of its PATH are in here."""
     settings.CHROMIUM_PATH = ""
+    monkeypatch.setattr(chromium, "HEADLESS", tmp_path / "headless")
     monkeypatch.setenv("PATH", str(tmp_path))
-    program = make_program(tmp_path / "chromium-browser")
+    return tmp_path
+
+
+def test_it_finds_a_chromium_on_path_by_either_name(nothing: Path) -> None:
+    program = make_program(nothing / "chromium-browser")
 
     assert find_chromium() == program
 
 
-def test_it_names_the_remedy_where_there_is_none(
-    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.CHROMIUM_PATH = ""
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_it_prefers_the_one_that_has_no_window(nothing: Path) -> None:
+    make_program(nothing / "chromium")
+    program = make_program(nothing / "headless")
 
+    assert find_chromium() == program
+
+
+def test_it_names_the_remedy_where_there_is_none(nothing: Path) -> None:
     with pytest.raises(ChromiumMissing, match=r"apt-get install chromium.*CHROMIUM_PATH"):
         find_chromium()
 
