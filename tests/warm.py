@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from operations.processes.children import build_tied_argv
+from operations.processes.launch import tie_to_parent
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLED = -signal.SIGKILL
@@ -26,7 +27,8 @@ REQUEST_BYTES = 1 << 20
 
 
 class WarmCommands:
-    """The client's side. Used by one thread, or by several: each command has a connection of its own."""
+    """The client's side, of one thread or several: each command has a connection of its own. The thread that makes it
+    outlives it: the server, and every command that still runs, is killed when that thread ends."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = dict(environment)
@@ -81,9 +83,11 @@ def serve(listener: socket.socket) -> None:
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children here
     gc.freeze()
+    server = os.getpid()
     while True:
         connection, _ = listener.accept()
         if os.fork() == 0:
+            tie_to_parent(server)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listener.close()
             run_command(connection)
@@ -108,8 +112,8 @@ def run_command(connection: socket.socket) -> None:
         connections.close_all()
         sys.stdout.flush()
         sys.stderr.flush()
-        connection.sendall(bytes([code]))
-        os._exit(code)
+        connection.sendall(bytes([code & 0xFF]))
+        os._exit(code & 0xFF)
 
 
 def run_main() -> int:
