@@ -45,8 +45,8 @@ def read_api(web: Web, workspace: Workspace, *, title: str) -> dict[str, str]:
 
 
 def read_stream(script: httpx.Client, workspace: Workspace) -> str:
-    """Every event so far, as the stream tells them to whoever has none yet."""
-    ((last,),) = workspace.query("SELECT max(id) FROM job_events")
+    """Every event so far, as the stream tells them to whoever has none yet; it leaves out markers."""
+    ((last,),) = workspace.query("SELECT max(id) FROM job_events WHERE typed")
     lines: list[str] = []
     deadline = time.monotonic() + STREAM_SECONDS
     with script.stream("GET", STREAM, headers={"Last-Event-ID": "0"}) as answer:
