@@ -29,6 +29,8 @@ def wants_page(request: HttpRequest) -> bool:
     """Whether a person looks at the answer: not the API, a stream, or a script's fetch."""
     if request.path_info.startswith((API_PREFIX, STREAM_PREFIX)) and request.path_info != DOCS_PATH:
         return False
+    if "X-Requested-With" in request.headers:  # of our own scripts, where a browser says no mode: plain HTTP by name
+        return False
     return request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import DatabaseError, connection, models
 
 from operations.records import dump_records
 
@@ -140,7 +140,8 @@ class CompiledTable:
     def update_changed(self, rows: Iterable[tuple[Any, Stored]]) -> None:
         """Write of each row what differs from what ``load`` gave with it: one statement for rows that changed alike.
 
-        PostgreSQL spells JSON in its own way, so there those columns are always written; no index holds one.
+        PostgreSQL spells JSON in its own way, so there those columns are nearly always written; no index holds one.
+        Raises ``DatabaseError`` where a row is gone meanwhile: only a fold writes here, and one at a time.
         """
         alike: dict[tuple[int, ...], list[list[Any]]] = {}
         dumps = self._dumps()
@@ -155,7 +156,8 @@ class CompiledTable:
                 written = [values[place] if self._is_json[place] else dumps[place](values[place]) for place in changed]
                 alike.setdefault(changed, []).append([*written, dumps[self.key_index](values[self.key_index])])
         for changed, parameters in alike.items():
-            self._update_values([self.columns[place] for place in changed], parameters)
+            if self._update_values([self.columns[place] for place in changed], parameters) != len(parameters):
+                raise DatabaseError(f"a row of {self.table} that was to be written is gone")
 
     def upsert_values(self, rows: Sequence[Sequence[Any]], *, table: str | None = None) -> None:
         if not rows:

@@ -95,6 +95,8 @@ def test_a_late_answer_to_a_script_leaves_the_cookie_of_the_next_session(web: We
     for path in ("/topbar/", "/v1/jobs", "/live/events/"):
         late = web.visitor().get(path, headers={**gone, "Sec-Fetch-Mode": "cors"})
         assert (late.status_code, "set-cookie" in late.headers) == (401, False), path
+    by_name = web.visitor().get("/topbar/", headers={**gone, "X-Requested-With": "fragment"})
+    assert (by_name.status_code, "set-cookie" in by_name.headers) == (401, False)
     page = web.visitor().get("/jobs/", headers=gone)
     assert page.headers["set-cookie"].startswith(f'{name}="";')
 
