@@ -104,6 +104,7 @@ class Ceilings:
         ((since,),) = self.work.workspace.query("SELECT max(id) FROM job_events")
         self.run_into(gate, selections, lane_token_limits={}, daily_budget_usd=ceiling)
         now = self.count_lanes()
+        self.expect("whether a row was put back for the budget", self.count_waiting() > 0, True)
         self.expect("calls up to the ceiling", sum(now.values()) - calls, REACHES_CEILING + self.workers - 1)
         self.expect("lanes that were asked", [lane for lane in LANES if now[lane] > asked[lane]], list(LANES))
         for lane in LANES:
