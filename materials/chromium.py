@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-#: Debian's chromium-headless-shell, which has no window to draw: it starts in a third of the time and prints in half.
+#: Debian's chromium-headless-shell, which has no window to draw: it starts with a third of the processor time.
 #: The script of that name on PATH stays between a program and its browser, so that neither could stop the other.
 HEADLESS = Path("/usr/lib/chromium/chromium-headless-shell")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

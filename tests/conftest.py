@@ -58,6 +58,11 @@ def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tempor
         yield server
 
 
+@pytest.fixture(scope="session")
+def temporal(temporal_server: TemporalServer) -> TemporalServer:
+    return temporal_server
+
+
 @pytest.fixture
 def assert_rebuild_matches(db: None) -> Callable[[], None]:
     """Fails unless every projection is what a fresh fold of the log gives, table by table."""

@@ -8,7 +8,7 @@ from django.conf import settings
 from operations.errors import NotConfigured
 
 #: One piece of work asks two models, each of them once more where its answer has to be repaired. All four answers, and
-#: what is written between them, fit into the half hour that an activity about one job has (``policies.MODEL``).
+#: what is written between them, fit into the shortest time that a stage with a model may have (``policies.MODEL``).
 MOST_ANSWERS: Final = 4
 LONGEST_SECONDS: Final = 400.0
 REMEDY: Final = f"Set it to more than 0 and at most {LONGEST_SECONDS:g}, or leave it out for 150."

@@ -13,11 +13,6 @@ from tests.worker.workspace import Workspace
 
 
 @pytest.fixture(scope="session")
-def temporal(temporal_server: TemporalServer) -> TemporalServer:
-    return temporal_server
-
-
-@pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
     with migrated_template(tmp_path_factory.mktemp("database")) as made:
         yield made

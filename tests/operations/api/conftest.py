@@ -82,11 +82,6 @@ def note_worker(*, seconds_ago: int = 0) -> None:
     )
 
 
-@pytest.fixture(scope="session")
-def temporal(temporal_server: TemporalServer) -> TemporalServer:
-    return temporal_server
-
-
 @pytest.fixture
 def ready(profile: int, temporal: TemporalServer, settings: Any) -> TemporalServer:
     """A profile, a fresh heartbeat and a Temporal that answers; nobody takes the work, so runs stay open."""
