@@ -3,11 +3,10 @@
 import sys
 import time
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from operations.processes.children import Part
+from operations.processes.children import Part, Running
 
 WAIT_SECONDS = 15.0
 
@@ -49,5 +48,5 @@ def build_dummy_part(name: str, program: str, **settings: Any) -> Part:
     return Part(name=name, argv=(sys.executable, "-I", "-S", "-c", program), **settings)
 
 
-def say_healthy(_started_at: datetime) -> bool:
+def say_healthy(_running: Running) -> bool:
     return True

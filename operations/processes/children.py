@@ -1,4 +1,4 @@
-"""One supervised process: its own session, its log file, its start and its end."""
+"""One supervised process: its own session, its log file, its start and its end; and one that somebody else started."""
 
 import contextlib
 import os
@@ -11,21 +11,39 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psutil
+
+from operations.processes.presence import is_alive
+
 LAUNCHER = Path(__file__).with_name("launch.py")
 POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The process that plays a part. ``started_at`` is ``None`` where the supervisor did not start it."""
+
+    pid: int
+    started_at: datetime | None
+
+
+def find_nobody() -> psutil.Process | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A process that belongs to the product.
 
-    ``is_healthy`` is asked, in the supervisor's thread, with the time at which the process was started; an exception
-    counts as "not yet". ``env`` is added to this process's environment.
+    ``find_running`` is asked before each start for a process that plays this part already. ``is_healthy`` is asked
+    for the process that runs; an exception counts as "not yet". Both in the supervisor's thread. ``env`` is added to
+    this process's environment.
     """
 
     name: str
     argv: tuple[str, ...]
-    is_healthy: Callable[[datetime], bool]
+    is_healthy: Callable[[Running], bool]
+    find_running: Callable[[], psutil.Process | None] = find_nobody
     env: Mapping[str, str] = field(default_factory=dict)
     start_seconds: float = 60.0
     stop_seconds: float = 10.0
@@ -75,6 +93,10 @@ class Child:
             raise RuntimeError(f"{self.part.name} was not started")
         return self._process.pid
 
+    @property
+    def running(self) -> Running:
+        return Running(self.pid, self.started_at)
+
     def spawn(self) -> None:
         self.started_at = datetime.now(UTC)
         descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -120,3 +142,21 @@ class Child:
     def _kill_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
+
+
+class Guest:
+    """A process that plays a part and was started by somebody else: it is watched, and left running at the end."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        self._process = process
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def running(self) -> Running:
+        return Running(self.pid, started_at=None)
+
+    def has_ended(self) -> bool:
+        return not is_alive(self._process)

@@ -1,13 +1,11 @@
 """TCP ports on this machine: a free one, and who holds a taken one."""
 
 import errno
-import os
 import socket
-from pathlib import Path
+
+from operations.processes.presence import describe_process, find_listener
 
 LOOPBACK = "127.0.0.1"
-LISTENING = "0A"
-COMMAND_LENGTH = 120
 
 
 class PortTaken(RuntimeError):
@@ -34,52 +32,7 @@ def is_port_free(port: int, *, ip: str = LOOPBACK) -> bool:
         return True
 
 
-def parse_listeners(table: str, port: int) -> frozenset[str]:
-    """Socket inodes that listen on ``port``, from the text of /proc/net/tcp or tcp6 (proc(5))."""
-    inodes = set()
-    for line in table.splitlines()[1:]:
-        fields = line.split()
-        if len(fields) < 10 or fields[3] != LISTENING:
-            continue
-        if int(fields[1].rpartition(":")[2], 16) == port:
-            inodes.add(fields[9])
-    return frozenset(inodes)
-
-
-def describe_port_owner(port: int, *, proc: Path = Path("/proc")) -> str:
+def describe_port_owner(port: int) -> str:
     """Name the listener as ``pid 12 (its command line)``, or ``another process`` where it cannot be seen."""
-    sockets = {f"socket:[{inode}]" for name in ("tcp", "tcp6") for inode in _read_listeners(proc / "net" / name, port)}
-    if sockets:
-        for folder in proc.iterdir():
-            if folder.name.isdigit() and _holds_any(folder / "fd", sockets):
-                return f"pid {folder.name} ({_read_command(folder)})"
-    return "another process"
-
-
-def _read_listeners(table: Path, port: int) -> frozenset[str]:
-    try:
-        return parse_listeners(table.read_text(encoding="ascii"), port)
-    except OSError:
-        return frozenset()
-
-
-def _holds_any(descriptors: Path, sockets: set[str]) -> bool:
-    try:
-        names = os.listdir(descriptors)
-    except OSError:
-        return False
-    for name in names:
-        try:
-            if os.readlink(descriptors / name) in sockets:
-                return True
-        except OSError:
-            continue
-    return False
-
-
-def _read_command(process: Path) -> str:
-    try:
-        words = (process / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-    except OSError:
-        return "unknown command"
-    return " ".join(word.decode(errors="replace") for word in words)[:COMMAND_LENGTH]
+    owner = find_listener(port)
+    return "another process" if owner is None else describe_process(owner)

@@ -1,4 +1,4 @@
-"""Starts the parts of the product in order, keeps them running, stops them in reverse order."""
+"""Starts the parts of the product that do not run yet in order, keeps them running, stops them in reverse order."""
 
 import contextlib
 import threading
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from jobctrl.home import Home
-from operations.processes.children import Child, Part, RestartPolicy, decide_restart
+from operations.processes.children import Child, Guest, Part, RestartPolicy, Running, decide_restart
 from operations.processes.interrupts import wait_for
 from operations.processes.log_files import LogFollower, read_log_tail, rotate_log
 
@@ -26,7 +26,10 @@ class PartFailed(SupervisorError):
 
 @dataclass(slots=True)
 class _Watched:
+    """A part and the process that plays it: ``guest`` where somebody else started that, else ``child``."""
+
     child: Child
+    guest: Guest | None = None
     is_healthy: bool = False
     has_been_healthy: bool = False
     started: float = 0.0
@@ -35,8 +38,24 @@ class _Watched:
     last_problem: str = ""
 
     @property
+    def part(self) -> Part:
+        return self.child.part
+
+    @property
     def name(self) -> str:
-        return self.child.part.name
+        return self.part.name
+
+    @property
+    def running(self) -> Running:
+        return self.guest.running if self.guest else self.child.running
+
+    @property
+    def whereabouts(self) -> str:
+        """The end of the sentence that says that it runs."""
+        where = f" {self.part.detail}" if self.part.detail else ""
+        if self.guest:
+            return f"running already{where} (pid {self.guest.pid}, not started here: it is left running at the end)"
+        return f"running{where} (pid {self.child.pid}, log {self.child.log})"
 
 
 class Supervisor:
@@ -44,7 +63,7 @@ class Supervisor:
 
     ``parts`` are started in the order given (each healthy before the next) and stopped in reverse. One thread spawns
     and watches them all, because a child is killed by the kernel when the thread that forked it ends; ``announce``
-    is called there.
+    is called there. A part that runs already is watched like the others, never stopped, and started once it has ended.
     """
 
     def __init__(
@@ -88,7 +107,7 @@ class Supervisor:
 
     @property
     def pids(self) -> dict[str, int]:
-        return {watched.name: watched.child.pid for watched in self._watched}
+        return {watched.name: watched.running.pid for watched in self._watched}
 
     def wait(self) -> None:
         """Block until the parts are stopped.
@@ -132,7 +151,7 @@ class Supervisor:
     def _keep_running(self, begun: list[_Watched]) -> None:
         for watched in self._watched:
             begun.append(watched)
-            self._spawn(watched)
+            self._start(watched)
             while not watched.has_been_healthy:
                 if self._is_stopping:
                     return
@@ -149,39 +168,53 @@ class Supervisor:
     def _look_after(self, watched: _Watched, *, now: float) -> None:
         if watched.restart_at is not None:
             if now >= watched.restart_at:
-                self._spawn(watched)
-            return
-        code = watched.child.find_exit()
-        if code is not None:
+                self._start(watched)
+        elif watched.guest and watched.guest.has_ended():
+            self._say(f"{watched.name}: pid {watched.guest.pid}, not started here, has ended; starting it")
+            self._start(watched)
+        elif not watched.guest and (code := watched.child.find_exit()) is not None:
             self._plan_restart(watched, reason=f"ended with exit code {code}", now=now)
         elif not watched.is_healthy:
             self._await_health(watched, now=now)
 
-    def _spawn(self, watched: _Watched) -> None:
+    def _start(self, watched: _Watched) -> None:
         watched.is_healthy = False
         watched.restart_at = None
         watched.started = time.monotonic()
-        watched.child.spawn()
+        found = watched.part.find_running()
+        if not found:
+            watched.child.spawn()
+        watched.guest = Guest(found) if found else None
 
     def _await_health(self, watched: _Watched, *, now: float) -> None:
         if self._probe(watched):
             watched.is_healthy = watched.has_been_healthy = True
-            part = watched.child.part
-            where = f" {part.detail}" if part.detail else ""
-            self._say(f"{part.name}: running{where} (pid {watched.child.pid}, log {watched.child.log})")
+            self._say(f"{watched.name}: {watched.whereabouts}")
             return
-        if now - watched.started < watched.child.part.start_seconds:
+        if now - watched.started < watched.part.start_seconds:
             return
         problem = f" ({watched.last_problem})" if watched.last_problem else ""
-        reason = f"was not healthy after {watched.child.part.start_seconds:g} s{problem}"
+        reason = f"was not healthy after {watched.part.start_seconds:g} s{problem}"
+        if watched.guest:
+            self._give_up_on_guest(watched, watched.guest, reason)
+            return
         if not watched.has_been_healthy:
             raise self._describe_failure(watched, reason)
         watched.child.stop(is_hurried=lambda: self._is_stopping)
         self._plan_restart(watched, reason=reason, now=now)
 
+    def _give_up_on_guest(self, watched: _Watched, guest: Guest, reason: str) -> None:
+        """What was not started here is not stopped here either: before everything runs that is a refusal, and later a
+        line each time."""
+        told = f"{watched.name}: pid {guest.pid}, not started here, {reason}. Stop it: another is started in its place"
+        if not watched.has_been_healthy:
+            raise PartFailed(f"{told} by the next start.")
+        watched.started = time.monotonic()
+        self._say(f"{told}.")
+
     def _probe(self, watched: _Watched) -> bool:
         try:
-            return watched.child.part.is_healthy(watched.child.started_at)
+            return watched.part.is_healthy(watched.running)
         except Exception as error:
             watched.last_problem = f"{type(error).__name__}: {error}"[:300]
             return False
@@ -201,6 +234,9 @@ class Supervisor:
         return PartFailed(f"{watched.name} {reason}.{shown}")
 
     def _stop_part(self, watched: _Watched) -> None:
+        if watched.guest:
+            self._say(f"{watched.name}: left running (pid {watched.guest.pid}, not started here)")
+            return
         was_running = watched.restart_at is None and watched.child.find_exit() is None
         ended_itself = watched.child.stop(is_hurried=lambda: self._is_hurried)
         if was_running:

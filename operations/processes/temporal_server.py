@@ -1,5 +1,6 @@
 """The embedded Temporal server: its command line, its port, its health and its history retention."""
 
+import argparse
 import asyncio
 import shutil
 import sqlite3
@@ -10,18 +11,27 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
 from google.protobuf.duration_pb2 import Duration
+from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.namespace.v1 import NamespaceConfig
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, UpdateNamespaceRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    DescribeNamespaceRequest,
+    DescribeTaskQueueRequest,
+    UpdateNamespaceRequest,
+)
 from temporalio.exceptions import TemporalError
 from temporalio.service import ConnectConfig, ServiceClient, TLSConfig
 
 from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port, describe_port_owner, is_port_free
+from operations.processes.presence import list_holders, read_command
 from operations.temporal import settle_bridge_at_exit
 
 PORT_FILE = "temporal.port"
 UI_PORT_FILE = "temporal-ui.port"
 LAST_PORT = 65535
+OWN_DEFAULT_PORT = 7233  # of the server itself, where its command line names none
 RETENTION_DAYS = 90  # the server's default of 24 h would lose the histories that recovery reads
 ANSWER_SECONDS = 3.0
 DEFAULT_NAMESPACE = "default"
@@ -107,12 +117,37 @@ def build_server_argv(
     )
 
 
-def choose_port(root: Path, *, wanted: int) -> int:
-    """The embedded server's port; for ``wanted`` 0 a free one, kept in the workspace while nobody else takes it.
+def find_server(db_file: Path) -> psutil.Process | None:
+    """The process that serves this database: two would ruin it."""
+    return next((holder for holder in list_holders(db_file) if "start-dev" in read_command(holder)), None)
+
+
+def read_server_port(command: list[str]) -> int:
+    """Where the server with this command line answers."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--port", "-p", type=int, default=OWN_DEFAULT_PORT)
+    known, _ = parser.parse_known_args(command)
+    port: int = known.port
+    return port
+
+
+def choose_port(root: Path, *, wanted: int, server: psutil.Process | None = None) -> int:
+    """The embedded server's port: that of ``server``, which serves this workspace already, else ``wanted``; for 0 a
+    free one, kept in the workspace while nobody else takes it.
 
     Raises:
         PortTaken: saying by whom, and what to do.
     """
+    if server:
+        port = read_server_port(read_command(server))
+        if wanted not in (0, port):
+            raise PortTaken(
+                f"This workspace's Temporal runs already, on port {port} (pid {server.pid}), and "
+                f"JOBCTRL_TEMPORAL_PORT names {wanted}. Stop it, or set JOBCTRL_TEMPORAL_PORT={port}."
+            )
+        if not wanted:
+            _keep_port(root / PORT_FILE, port)
+        return port
     if wanted:
         if not is_port_free(wanted):
             raise PortTaken(
@@ -152,9 +187,13 @@ def choose_ui_port(root: Path, *, setting: str) -> int | None:
 def _keep_free_port(file: Path) -> int:
     kept = _read_port(file)
     port = kept if kept and is_port_free(kept) else choose_free_port()
-    if port != kept:
-        file.write_text(f"{port}\n", encoding="ascii")
+    _keep_port(file, port)
     return port
+
+
+def _keep_port(file: Path, port: int) -> None:
+    if port != _read_port(file):
+        file.write_text(f"{port}\n", encoding="ascii")
 
 
 def read_kept_port(root: Path) -> int | None:
@@ -187,6 +226,27 @@ def read_retention(address: str, namespace: str = DEFAULT_NAMESPACE, *, tls: boo
         TemporalUnreachable: no answer, or no such namespace.
     """
     return _ask(address, lambda client: _describe_retention(client, namespace), tls=tls)
+
+
+def list_pollers(
+    address: str, task_queue: str, namespace: str = DEFAULT_NAMESPACE, *, tls: bool | TLSConfig = False
+) -> set[str]:
+    """Who asked this queue for workflow work in the last minutes, as ``pid@host``.
+
+    Raises:
+        TemporalUnreachable: no answer, or no such namespace.
+    """
+
+    async def ask(client: ServiceClient) -> set[str]:
+        request = DescribeTaskQueueRequest(
+            namespace=namespace,
+            task_queue=TaskQueue(name=task_queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+        answer = await client.workflow_service.describe_task_queue(request)
+        return {poller.identity for poller in answer.pollers}
+
+    return _ask(address, ask, tls=tls)
 
 
 def ensure_retention(

@@ -7,7 +7,10 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port, describe_port_owner, is_port_free
+from operations.processes.presence import WEB, list_ports, list_present
 
 ADDRESS_FILE = "web.address"
 ANSWER_SECONDS = 3.0
@@ -50,15 +53,21 @@ def parse_address(text: str) -> WebAddress:
     return WebAddress(host.strip("[]") or LOOPBACK, int(port))
 
 
+def find_web(root: Path, address: WebAddress) -> psutil.Process | None:
+    """This workspace's web process that listens on the address's port."""
+    return next((process for process in list_present(root, WEB) if address.port in list_ports(process)), None)
+
+
 def choose_address(root: Path, *, setting: str) -> WebAddress:
-    """Where to listen; for port 0 a free one, kept in the workspace while nobody else takes it.
+    """Where to listen; for port 0 a free one, kept in the workspace while nobody else takes it. A port on which this
+    workspace's own web process listens already is as good as a free one.
 
     Raises:
         BadAddress, PortTaken: saying what is wrong or by whom it is taken, and what to do.
     """
     wanted = parse_address(setting)
     if wanted.port:
-        if not _is_free(wanted):
+        if not _is_free(wanted) and not find_web(root, wanted):
             raise PortTaken(
                 f"Port {wanted.port} on {wanted.host}, wanted for the web app, is taken by "
                 f"{describe_port_owner(wanted.port)}. Stop it, or set JOBCTRL_WEB_ADDRESS={wanted.host}:0 for a free "
@@ -66,7 +75,7 @@ def choose_address(root: Path, *, setting: str) -> WebAddress:
             )
         return wanted
     kept = WebAddress(wanted.host, _read_kept_port(root))
-    port = kept.port if kept.port and _is_free(kept) else choose_free_port()
+    port = kept.port if kept.port and (_is_free(kept) or find_web(root, kept)) else choose_free_port()
     chosen = WebAddress(wanted.host, port)
     if port != kept.port:
         (root / ADDRESS_FILE).write_text(f"{chosen.netloc}\n", encoding="utf-8")

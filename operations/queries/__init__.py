@@ -52,7 +52,12 @@ from operations.queries.stages import (
     map_lost_stages,
 )
 from operations.queries.unsettled import ASSUMED, OpenRun, Rotation, iter_unsettled_runs, list_unsettled_runs
-from operations.queries.workers import find_fresh_worker, has_worker_begun_since
+from operations.queries.workers import (
+    build_worker_prefix,
+    find_fresh_worker,
+    has_worker_begun_since,
+    is_worker_heard_of,
+)
 
 __all__ = [
     "ASSUMED",
@@ -65,6 +70,7 @@ __all__ = [
     "Rotation",
     "RunRow",
     "build_temporal_command",
+    "build_worker_prefix",
     "count_events_since",
     "count_failed_runs",
     "count_lost_stages",
@@ -87,6 +93,7 @@ __all__ = [
     "has_worker_begun_since",
     "has_workflow",
     "have_succeeded",
+    "is_worker_heard_of",
     "iter_unsettled_runs",
     "list_bad_runs",
     "list_jobs_scored_between",

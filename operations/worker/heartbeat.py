@@ -13,6 +13,7 @@ from django.utils import timezone
 from operations.contracts import HEARTBEAT_SECONDS
 from operations.database import writer
 from operations.models import WorkerRuntimeHeartbeat, Workspace
+from operations.queries import build_worker_prefix
 from operations.reconciling import run_reconcilers
 from operations.worker.interceptor import SlotCounter
 
@@ -27,7 +28,7 @@ class WorkerHeartbeat:
     """
 
     def __init__(self, workspace: Workspace, slots: SlotCounter, *, total_slots: int) -> None:
-        self.worker_id = f"{os.uname().nodename[:40]}-{os.getpid()}-{uuid4().hex[:8]}"
+        self.worker_id = f"{build_worker_prefix(os.getpid())}{uuid4().hex[:8]}"
         self.workspace = workspace
         self.slots = slots
         self.total_slots = total_slots

@@ -16,6 +16,7 @@ from operations.errors import WorkerUnavailable
 from operations.eventlog.guards import refuse_unprotected_log
 from operations.models import Workspace
 from operations.policies import HEARTBEAT_TIMEOUT
+from operations.processes.presence import WORKER, mark_presence
 from operations.reconciling import run_reconcilers
 from operations.registration import collect_activities, collect_workflows
 from operations.settings_store import get_setting
@@ -43,6 +44,7 @@ def run_worker() -> None:
     refuse_unprotected_log()
     workspace = ensure_workspace()
     refuse_foreign_worker()
+    mark_presence(settings.JOBCTRL_HOME.root, WORKER)
     slots = int(get_setting("worker_activity_slots"))
     asyncio.run(_serve(workspace, slots))
 

@@ -1,17 +1,25 @@
 """Doctor's look at Temporal, plain and over TLS, and whose heartbeat tells that our own worker is there."""
 
-from datetime import timedelta
+import asyncio
+import os
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 from pytest_django import Settings
+from temporalio import workflow
+from temporalio.client import Client
+from temporalio.worker import Worker
 
 from operations.health import check_temporal
 from operations.models import WorkerRuntimeHeartbeat
 from operations.processes import temporal_server
-from operations.processes.product import has_worker_since
+from operations.processes.children import Running
+from operations.processes.product import NotOurTemporal, is_worker_ready
+from tests.temporal import TemporalServer
 
 
 @pytest.fixture
@@ -45,17 +53,58 @@ def test_it_names_a_certificate_that_cannot_be_read(asked: list[Any], settings: 
     assert asked == []
 
 
+def beat(worker_id: str, *, started_at: datetime, seen_at: datetime) -> None:
+    WorkerRuntimeHeartbeat.objects.create(
+        worker_id=worker_id, workspace_identity="w", task_queue="q", process_id=1, slots=4, slots_busy=0,
+        started_at=started_at, last_seen_at=seen_at,
+    )  # fmt: skip
+
+
 def test_another_machines_worker_does_not_stand_in_for_ours(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("operations.processes.product.connections.close_all", lambda: None)
     began = timezone.now()
+    ours = Running(4711, started_at=began)
 
-    def beat(worker_id: str, *, started: timedelta) -> None:
-        WorkerRuntimeHeartbeat.objects.create(
-            worker_id=worker_id, workspace_identity="w", task_queue="q", process_id=1, slots=4, slots_busy=0,
-            started_at=began + started, last_seen_at=began + timedelta(seconds=9),
-        )  # fmt: skip
+    def is_ready() -> bool:
+        return is_worker_ready(ours, temporal_address="127.0.0.1:1", task_queue="q")
 
-    beat("another", started=timedelta(hours=-1))
-    assert not has_worker_since(began)
-    beat("ours", started=timedelta(seconds=1))
-    assert has_worker_since(began)
+    beat("another", started_at=began - timedelta(hours=1), seen_at=began + timedelta(seconds=9))
+    assert not is_ready()
+    beat("ours", started_at=began + timedelta(seconds=1), seen_at=began + timedelta(seconds=9))
+    assert is_ready()
+
+
+@pytest.mark.temporal
+def test_a_worker_that_was_there_before_is_ready_once_it_takes_work_from_our_temporal(
+    db: None, monkeypatch: pytest.MonkeyPatch, temporal: TemporalServer
+) -> None:
+    monkeypatch.setattr("operations.processes.product.connections.close_all", lambda: None)
+    guest, queue = Running(os.getpid(), started_at=None), f"jobctrl-{uuid4()}"
+
+    def is_ready() -> bool:
+        return is_worker_ready(guest, temporal_address=temporal.address, task_queue=queue)
+
+    with pytest.raises(NotOurTemporal, match=f"it does not ask Temporal at {temporal.address} for work"):
+        is_ready()
+    asyncio.run(poll_once(temporal.address, queue))
+    assert not is_ready()  # nothing was heard of it
+    now = timezone.now()
+    beat(f"{os.uname().nodename}-{os.getpid()}1-x", started_at=now, seen_at=now)
+    beat(f"elsewhere-{os.getpid()}-x", started_at=now, seen_at=now)
+    beat(f"{os.uname().nodename}-{os.getpid()}-old", started_at=now, seen_at=now - timedelta(minutes=1))
+    assert not is_ready()
+    beat(f"{os.uname().nodename}-{os.getpid()}-x", started_at=now - timedelta(hours=1), seen_at=now)
+    assert is_ready()
+
+
+async def poll_once(address: str, queue: str) -> None:
+    """A worker of the SDK that asks for work and gets none."""
+    client = await Client.connect(address)
+    async with Worker(client, task_queue=queue, workflows=[Idle]):
+        await asyncio.sleep(1)
+
+
+@workflow.defn(sandboxed=False)
+class Idle:
+    @workflow.run
+    async def run(self) -> None: ...

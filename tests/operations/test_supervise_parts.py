@@ -2,17 +2,19 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jobctrl.home import Home
-from operations.processes.children import RestartPolicy, decide_restart
+from operations.processes.children import RestartPolicy, Running, decide_restart
 from operations.processes.log_files import rotate_log
 from operations.processes.supervisor import PartFailed, Supervisor
 from operations.processes.workspace_lock import AlreadyRunning, hold_workspace
@@ -42,16 +44,18 @@ def note_stop(name: str, file: Path) -> str:
 
 
 def test_it_starts_each_part_once_the_one_before_is_healthy(home: Home) -> None:
-    starts: list[tuple[str, datetime]] = []
+    asked: list[str] = []
     healthy_after = time.monotonic() + 0.5
 
-    def is_slow_healthy(started_at: datetime) -> bool:
-        starts.append(("slow", started_at))
+    def is_slow_healthy(running: Running) -> bool:
+        asked.append("slow")
+        assert is_process_alive(running.pid)
+        assert running.started_at
         return time.monotonic() > healthy_after
 
-    def is_next_healthy(started_at: datetime) -> bool:
+    def is_next_healthy(_running: Running) -> bool:
         assert time.monotonic() > healthy_after
-        starts.append(("next", started_at))
+        asked.append("next")
         return True
 
     parts = [
@@ -62,7 +66,7 @@ def test_it_starts_each_part_once_the_one_before_is_healthy(home: Home) -> None:
     with Supervisor(home, parts, announce=said.append) as supervisor:
         pids = list(supervisor.pids.values())
         assert all(map(is_process_alive, pids))
-        assert starts[-1][0] == "next"
+        assert asked[-1] == "next"
     assert not any(map(is_process_alive, pids))
     assert [line.split(" (")[0] for line in said] == [
         "slow: running",
@@ -153,6 +157,82 @@ def test_it_starts_a_dead_part_again(home: Home) -> None:
     assert said[2].startswith("fragile: ended with exit code -9; starting it again")
 
 
+@pytest.fixture
+def stranger() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that somebody else started, and that a part finds running."""
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", SLEEP], stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_it_takes_over_what_runs_already_and_leaves_it_running(home: Home, stranger: "subprocess.Popen[bytes]") -> None:
+    said: list[str] = []
+    healthy: list[Running] = []
+    guest = build_dummy_part(
+        "guest",
+        SLEEP,
+        detail="at its place",
+        find_running=lambda: psutil.Process(stranger.pid),
+        is_healthy=lambda running: not healthy.append(running),
+    )
+    with Supervisor(home, [guest, build_dummy_part("own", SLEEP)], announce=said.append) as supervisor:
+        assert supervisor.pids["guest"] == stranger.pid
+        own = supervisor.pids["own"]
+    assert healthy == [Running(stranger.pid, started_at=None)]
+    assert is_process_alive(stranger.pid)
+    assert not is_process_alive(own)
+    assert said[0] == (
+        f"guest: running already at its place (pid {stranger.pid}, not started here: it is left running at the end)"
+    )
+    assert said[2:] == ["own: stopped", f"guest: left running (pid {stranger.pid}, not started here)"]
+
+
+def test_it_starts_its_own_once_what_ran_already_has_ended(home: Home, stranger: "subprocess.Popen[bytes]") -> None:
+    """Its end is nobody's failure: it counts as no death, though this part may die only once."""
+    said: list[str] = []
+
+    def find() -> psutil.Process | None:
+        return psutil.Process(stranger.pid) if stranger.returncode is None else None
+
+    part = build_dummy_part("p", SLEEP, find_running=find)
+    with Supervisor(home, [part], announce=said.append, policy=RestartPolicy(limit=1)) as supervisor:
+        assert supervisor.pids["p"] == stranger.pid
+        stranger.kill()
+        stranger.wait()
+        wait_until(lambda: len(said) == 3, what="its own runs")
+        own = supervisor.pids["p"]
+        assert is_process_alive(own)
+    assert said[1] == f"p: pid {stranger.pid}, not started here, has ended; starting it"
+    assert said[2].startswith(f"p: running (pid {own}, log ")
+    assert not is_process_alive(own)
+
+
+def test_it_sees_the_end_of_what_ran_already_although_nobody_reaps_it(
+    home: Home, stranger: "subprocess.Popen[bytes]"
+) -> None:
+    found = [psutil.Process(stranger.pid)]
+    part = build_dummy_part("p", SLEEP, find_running=lambda: found.pop() if found else None)
+    with Supervisor(home, [part], announce=lambda _: None) as supervisor:
+        os.kill(stranger.pid, signal.SIGKILL)  # a zombie until this test ends
+        wait_until(lambda: supervisor.pids["p"] != stranger.pid, what="its own runs")
+
+
+def test_it_refuses_what_runs_already_and_does_not_work(home: Home, stranger: "subprocess.Popen[bytes]") -> None:
+    def refuse(_running: Running) -> bool:
+        raise RuntimeError("it asks somebody else")
+
+    part = build_dummy_part(
+        "p", SLEEP, find_running=lambda: psutil.Process(stranger.pid), is_healthy=refuse, start_seconds=0.3
+    )
+    refusal = rf"p: pid {stranger.pid}, not started here, was not healthy after 0.3 s \(RuntimeError: it asks somebody"
+    with pytest.raises(PartFailed, match=refusal) as refused:
+        Supervisor(home, [part], announce=lambda _: None).__enter__()
+    assert "Stop it: another is started in its place by the next start." in str(refused.value)
+    assert is_process_alive(stranger.pid)
+
+
 def test_it_gives_up_loudly_on_a_part_that_keeps_dying(home: Home) -> None:
     parts = [build_dummy_part("steady", SLEEP), build_dummy_part("fragile", SLEEP)]
     supervisor = Supervisor(home, parts, announce=print, policy=QUICK)
@@ -173,7 +253,7 @@ def test_it_shows_the_log_of_a_part_that_cannot_start(home: Home) -> None:
 
 
 def test_it_says_why_a_part_never_became_healthy(home: Home) -> None:
-    def refuse(_started_at: datetime) -> bool:
+    def refuse(_running: Running) -> bool:
         raise ConnectionError("no heartbeat row")
 
     part = build_dummy_part("silent", SLEEP, is_healthy=refuse, start_seconds=0.3)

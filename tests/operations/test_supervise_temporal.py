@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 
 from operations.processes.ports import (
@@ -18,7 +19,6 @@ from operations.processes.ports import (
     choose_free_port,
     describe_port_owner,
     is_port_free,
-    parse_listeners,
 )
 from operations.processes.temporal_server import (
     BadPort,
@@ -27,8 +27,11 @@ from operations.processes.temporal_server import (
     choose_port,
     choose_ui_port,
     ensure_retention,
+    find_server,
     is_serving,
+    read_kept_port,
     read_retention,
+    read_server_port,
 )
 from tests.processes import is_process_alive, wait_until
 from tests.temporal import TemporalServer, running_temporal, start_temporal
@@ -184,8 +187,43 @@ def test_it_says_which_port_is_taken_by_whom(tmp_path: Path) -> None:
     assert f"TEMPORAL_ADDRESS=127.0.0.1:{port}" in message
 
 
-def test_it_says_another_process_where_the_owner_cannot_be_seen(tmp_path: Path) -> None:
-    assert describe_port_owner(7233, proc=tmp_path) == "another process"
+def test_it_says_another_process_where_the_owner_cannot_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise psutil.AccessDenied  # as for another user's process
+
+    monkeypatch.setattr(psutil.Process, "net_connections", refuse)
+    with listening_program() as (port, _):
+        assert describe_port_owner(port) == "another process"
+
+
+@pytest.mark.temporal
+def test_it_knows_the_server_of_its_own_database(tmp_path: Path) -> None:
+    ours, other = tmp_path / "ours" / "temporal.db", tmp_path / "other" / "temporal.db"
+    ours.parent.mkdir()
+    other.parent.mkdir()
+    other.touch()
+    with running_temporal(ours) as server, sqlite3.connect(ours):  # this process has it open too, and serves nothing
+        found = find_server(ours)
+        assert found
+        assert found.pid == server.process.pid
+        assert find_server(other) is None
+        assert choose_port(tmp_path, wanted=0, server=found) == server.port
+        assert read_kept_port(tmp_path) == server.port
+        assert choose_port(tmp_path, wanted=server.port, server=found) == server.port
+        with pytest.raises(
+            PortTaken,
+            match=rf"runs already, on port {server.port} \(pid {found.pid}\), and JOBCTRL_TEMPORAL_PORT names 7",
+        ):
+            choose_port(tmp_path, wanted=7, server=found)
+    assert find_server(ours) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "port"),
+    [("--port 7001", 7001), ("--port=7002", 7002), ("-p 7003", 7003), ("--ui-port 1 --http-port 2", 7233)],
+)
+def test_it_reads_a_servers_port(arguments: str, port: int) -> None:
+    assert read_server_port(["temporal", "server", "start-dev", *arguments.split()]) == port
 
 
 def test_it_keeps_a_free_port_for_the_workspace(tmp_path: Path) -> None:
@@ -195,20 +233,6 @@ def test_it_keeps_a_free_port_for_the_workspace(tmp_path: Path) -> None:
         other = choose_port(tmp_path, wanted=0)
     assert other != first
     assert choose_port(tmp_path, wanted=0) == other
-
-
-@pytest.mark.parametrize(
-    ("row", "inodes"),
-    [
-        ("0: 0100007F:1C41 00000000:0000 0A 0:0 00:0 0 0 0 4711 1 0", {"4711"}),
-        ("0: 00000000000000000000000001000000:1C41 0:0 0A 0:0 00:0 0 0 0 4712 1 0", {"4712"}),
-        ("0: 0100007F:1C41 0100007F:9999 01 0:0 00:0 0 0 0 4713 1 0", set()),
-        ("0: 0100007F:1C42 00000000:0000 0A 0:0 00:0 0 0 0 4714 1 0", set()),
-        ("truncated", set()),
-    ],
-)
-def test_it_reads_the_kernels_socket_table(row: str, inodes: set[str]) -> None:
-    assert parse_listeners(f"  sl  local_address rem_address   st ...\n   {row}\n", 7233) == inodes
 
 
 def test_the_tests_server_dies_with_its_process(tmp_path: Path) -> None:
