@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import IntegerField, Q, UUIDField
 
 from discovery.contracts import ActiveState, ProfileDocument
 from discovery.models import (
@@ -17,8 +17,27 @@ from discovery.models import (
     PostingContentSnapshot,
 )
 from discovery.profile_import import load_profile
+from operations.compiled import CompiledQuery
 from operations.contracts import ExecutionRef
 from operations.errors import MissingInput
+
+_PROFILE = CompiledQuery(lambda version: CandidateProfile.objects.filter(version=version), IntegerField())
+_JOB = CompiledQuery(lambda job_id: Job.objects.filter(id=job_id).defer("source_description"), UUIDField())
+_SNAPSHOT = CompiledQuery(
+    lambda job_id: PostingContentSnapshot.objects.filter(job_id=job_id).order_by("-version")[:1], UUIDField()
+)
+_IS_QUARANTINED = CompiledQuery(
+    lambda job_id: (
+        PostingContentSnapshot.objects.filter(job_id=job_id)
+        .order_by("-version")
+        .values_list("quarantined", flat=True)[:1]
+    ),
+    UUIDField(),
+)
+_NO_STATE = ("", None, "")
+_STATE = CompiledQuery(
+    lambda job_id: Job.objects.filter(id=job_id).values_list("active_state", "deleted_at", "url"), UUIDField()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +70,7 @@ def find_newest_profile_version() -> int:
 
 
 def get_profile(version: int) -> ProfileDocument:
-    row = CandidateProfile.objects.filter(version=version).first()
+    row = _PROFILE.first(version)
     if row is None:
         raise MissingInput(f"Profile version {version} does not exist.")
     return load_profile(row.document)
@@ -59,8 +78,7 @@ def get_profile(version: int) -> ProfileDocument:
 
 def find_posting(job_id: UUID) -> PostingText | None:
     """Two index lookups; ``None`` without a snapshot."""
-    job = Job.objects.filter(id=job_id).defer("source_description").first()
-    snapshot = PostingContentSnapshot.objects.filter(job_id=job_id).order_by("-version").first()
+    job, snapshot = _JOB.first(job_id), _SNAPSHOT.first(job_id)
     if job is None or snapshot is None:
         return None
     return PostingText(
@@ -87,26 +105,20 @@ def get_posting(job_id: UUID) -> PostingText:
 
 def find_posting_refusal(job_id: UUID, *, needs_trust: bool) -> str:
     """Why a stage must not work on this posting now: a bounded code, or ""."""
-    state = Job.objects.filter(id=job_id).values_list("active_state", flat=True).first()
+    state, _, _ = _STATE.first(job_id) or _NO_STATE
     if state == ActiveState.CLOSED:
         return "POSTING_CLOSED"
-    if not needs_trust:
-        return ""
-    quarantined = (
-        PostingContentSnapshot.objects.filter(job_id=job_id)
-        .order_by("-version")
-        .values_list("quarantined", flat=True)
-        .first()
-    )
-    return "LOW_CONFIDENCE" if quarantined else ""
+    return "LOW_CONFIDENCE" if needs_trust and _IS_QUARANTINED.first(job_id) else ""
 
 
 def is_deleted(job_id: UUID) -> bool:
-    return Job.objects.filter(id=job_id, deleted_at__isnull=False).exists()
+    _, deleted_at, _ = _STATE.first(job_id) or _NO_STATE
+    return deleted_at is not None
 
 
 def find_job_url(job_id: UUID) -> str:
-    return Job.objects.filter(id=job_id).values_list("url", flat=True).first() or ""
+    _, _, url = _STATE.first(job_id) or _NO_STATE
+    return url
 
 
 def iter_runs_in_progress(*, page: int = 200) -> Iterator[list[ExecutionRef]]:

@@ -5,21 +5,20 @@ import asyncio
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from discovery.contracts import (
-    DiscoverInput,
-    DiscoverResult,
-    DiscoveryEnd,
-    DiscoveryPlan,
-    FamilyInput,
-    FamilyReport,
-    FanoutInput,
-    FanoutReport,
-    PlanInput,
-)
-from operations.contracts import BatchReport, ErrorCode, ExecutionRef, StageBatchInput
-
 with workflow.unsafe.imports_passed_through():
-    from operations import policies
+    from discovery.contracts import (
+        DiscoverInput,
+        DiscoverResult,
+        DiscoveryEnd,
+        DiscoveryPlan,
+        FamilyInput,
+        FamilyReport,
+        FanoutInput,
+        FanoutReport,
+        PlanInput,
+    )
+    from operations.contracts import BatchReport, ErrorCode, ExecutionRef, StageBatchInput
+    from operations.policies import NETWORK
 from operations.envelope import Ending, read_execution_ref, run_enveloped, write_control
 
 
@@ -51,7 +50,7 @@ class DiscoverWorkflow:
         self, given: DiscoverInput, ref: ExecutionRef
     ) -> tuple[DiscoverResult, ApplicationError | None]:
         plan = await workflow.execute_activity(
-            "plan_sources", PlanInput(ref, given.families), result_type=DiscoveryPlan, **policies.NETWORK
+            "plan_sources", PlanInput(ref, given.families), result_type=DiscoveryPlan, **NETWORK
         )
         counts, failure = await self._crawl(plan, given, ref)
         try:
@@ -59,7 +58,7 @@ class DiscoverWorkflow:
                 "enrich_jobs",
                 StageBatchInput(given.profile_version, given.workspace_identity, None, ref),
                 result_type=BatchReport,
-                **policies.NETWORK,
+                **NETWORK,
             )
             counts["enriched"] = enriched.counts.get("succeeded", 0)
             counts["enrichFailed"] = enriched.counts.get("failed", 0) + enriched.counts.get("exhausted", 0)
@@ -74,7 +73,7 @@ class DiscoverWorkflow:
             "fan_out_preparations",
             FanoutInput(ref, given.profile_version, given.workspace_identity),
             result_type=FanoutReport,
-            **policies.NETWORK,
+            **NETWORK,
         )
         counts.update(fanout.counts)
         return DiscoverResult(counts), failure
@@ -91,7 +90,7 @@ class DiscoverWorkflow:
                         "crawl_source_family",
                         FamilyInput(ref, family, given.workspace_identity),
                         result_type=FamilyReport,
-                        **policies.NETWORK,
+                        **NETWORK,
                     )
                     return report
                 except ActivityError as error:

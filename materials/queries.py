@@ -2,18 +2,36 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import models
+from django.db.models import UUIDField
 
 from materials.artifact_files import ArtifactFiles
 from materials.contracts import LetterDocument, ResumeDocument
 from materials.models import Artifact, CoverLetter, TailoredResume
+from operations.compiled import CompiledQuery
 from operations.documents import load_document
 from operations.errors import MissingInput
 from operations.listing.paging import read_page
 
 NEWEST = ("created_at", "id")
+
+_RESUME = CompiledQuery(lambda job_id: _list_versions(TailoredResume, job_id), UUIDField())
+_RESUME_VERSION = CompiledQuery(lambda job_id: _list_version_numbers(TailoredResume, job_id), UUIDField())
+_LETTER = CompiledQuery(lambda job_id: _list_versions(CoverLetter, job_id), UUIDField())
+_LETTER_VERSION = CompiledQuery(lambda job_id: _list_version_numbers(CoverLetter, job_id), UUIDField())
+_ARTIFACT_VERSION = CompiledQuery(lambda job_id: _list_version_numbers(Artifact, job_id), UUIDField())
+
+
+def _list_versions(model: type[models.Model], job_id: object) -> "models.QuerySet[Any]":
+    return model._default_manager.filter(job_id=job_id).order_by("-version")[:1]
+
+
+def _list_version_numbers(model: type[models.Model], job_id: object) -> "models.QuerySet[Any, int]":
+    return _list_versions(model, job_id).values_list("version", flat=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +66,15 @@ def get_artifact_files() -> ArtifactFiles:
 
 
 def find_resume_version(job_id: UUID) -> int:
-    rows = TailoredResume.objects.filter(job_id=job_id).order_by("-version")
-    return rows.values_list("version", flat=True).first() or 0
+    return _RESUME_VERSION.first(job_id) or 0
 
 
 def find_letter_version(job_id: UUID) -> int:
-    rows = CoverLetter.objects.filter(job_id=job_id).order_by("-version")
-    return rows.values_list("version", flat=True).first() or 0
+    return _LETTER_VERSION.first(job_id) or 0
 
 
 def find_artifact_version(job_id: UUID) -> int:
-    return Artifact.objects.filter(job_id=job_id).order_by("-version").values_list("version", flat=True).first() or 0
+    return _ARTIFACT_VERSION.first(job_id) or 0
 
 
 def get_resume(job_id: UUID) -> CurrentResume:
@@ -69,7 +85,7 @@ def get_resume(job_id: UUID) -> CurrentResume:
 
 
 def find_resume(job_id: UUID) -> CurrentResume | None:
-    row = TailoredResume.objects.filter(job_id=job_id).order_by("-version").first()
+    row = _RESUME.first(job_id)
     if row is None:
         return None
     return CurrentResume(row.version, row.profile_version, load_document(ResumeDocument, row.document))
@@ -83,7 +99,7 @@ def get_letter(job_id: UUID) -> CurrentLetter:
 
 
 def find_letter(job_id: UUID) -> CurrentLetter | None:
-    row = CoverLetter.objects.filter(job_id=job_id).order_by("-version").first()
+    row = _LETTER.first(job_id)
     if row is None:
         return None
     return CurrentLetter(row.version, row.profile_version, load_document(LetterDocument, row.document))

@@ -11,11 +11,15 @@ from materials.contracts import LetterDocument, ResumeDocument
 from materials.events import BulletProvenanceRecorded, CoverLetterGenerated, PdfRendered, ResumeApproved
 from materials.models import Artifact, CoverLetter, TailoredResume
 from materials.queries import find_artifact_version, find_letter_version, find_resume_version
+from operations.compiled import CompiledInsert
 from operations.database import require_write
 from operations.documents import dump_document
 from operations.eventlog import append
 
 EVIDENCE_IN_EVENTS = 100
+
+_INSERT_RESUME = CompiledInsert(TailoredResume)
+_INSERT_LETTER = CompiledInsert(CoverLetter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def save_resume(job_id: UUID, draft: TailoredDraft) -> int:
     """Append an accepted resume with its provenance inside ``writer()``; returns its version."""
     require_write()
     version = find_resume_version(job_id) + 1
-    TailoredResume.objects.create(
+    _INSERT_RESUME.run(
         tenant_id=settings.TENANT_ID,
         job_id=job_id,
         version=version,
@@ -86,7 +90,7 @@ def save_letter(job_id: UUID, draft: LetterDraft) -> int:
     """Append an accepted letter inside ``writer()``; returns its version."""
     require_write()
     version = find_letter_version(job_id) + 1
-    CoverLetter.objects.create(
+    _INSERT_LETTER.run(
         tenant_id=settings.TENANT_ID,
         job_id=job_id,
         version=version,

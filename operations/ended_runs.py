@@ -7,8 +7,9 @@ from enum import StrEnum
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Min
+from django.db.models import Min, TextField
 
+from operations.compiled import CompiledQuery
 from operations.contracts import RecordedEnd, RunStatus
 from operations.errors import RunStopped
 from operations.models import JobEventRow
@@ -20,6 +21,15 @@ _ENDS = {
     "WorkflowTimedOut": RunStatus.TIMED_OUT,
     "WorkflowTerminated": RunStatus.TERMINATED,
 }
+
+
+_EVENT = CompiledQuery(
+    lambda tenant_id, key: (
+        JobEventRow.objects.filter(tenant_id=tenant_id, event_key=key).order_by().values_list("event_type", "payload")
+    ),
+    TextField(),
+    TextField(),
+)
 
 
 class CancelEvidence(StrEnum):
@@ -51,8 +61,11 @@ def has_run_ended(run_id: str) -> bool:
 
 
 def find_recorded_end(run_id: str) -> RecordedEnd | None:
-    ended = JobEventRow.objects.filter(tenant_id=settings.TENANT_ID, event_key=make_end_key(run_id)).first()
-    return None if ended is None else RecordedEnd(_ENDS[ended.event_type], ended.payload.get("errorCode") or "")
+    ended = _EVENT.first(settings.TENANT_ID, make_end_key(run_id))
+    if ended is None:
+        return None
+    event_type, payload = ended
+    return RecordedEnd(_ENDS[event_type], payload.get("errorCode") or "")
 
 
 def list_ended_runs(run_ids: Sequence[str]) -> set[str]:

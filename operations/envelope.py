@@ -5,36 +5,39 @@ Imported by workflow code inside the sandbox: standard library, temporalio and c
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError, is_cancelled_exception
 
-from operations.contracts import (
-    ErrorCode,
-    ExecutionRef,
-    RecordedEnd,
-    RunStatus,
-    SpendPreflight,
-    WorkflowOutcome,
-    WorkflowStart,
-)
-
 with workflow.unsafe.imports_passed_through():
-    from operations import policies
+    from operations.contracts import (
+        ErrorCode,
+        ExecutionRef,
+        RecordedEnd,
+        RunStatus,
+        SpendPreflight,
+        WorkflowOutcome,
+        WorkflowStart,
+    )
+    from operations.policies import CONTROL
 
 T = TypeVar("T")
 
 SPEND_PREFLIGHT = "spend-preflight"
 
 
-@dataclass(frozen=True)
 class Ending:
-    """What the body reports of its end beside its result: bounded facts for the Runs page."""
+    """What the body reports of its end beside its result: bounded facts for the Runs page.
 
-    facts: dict[str, str] = field(default_factory=dict)
-    failure: ApplicationError | None = None
+    No dataclass: this module is read in anew for each workflow, and making one takes as long as all the rest of it.
+    """
+
+    __slots__ = ("facts", "failure")
+
+    def __init__(self, facts: dict[str, str] | None = None, failure: ApplicationError | None = None) -> None:
+        self.facts = facts or {}
+        self.failure = failure
 
 
 def read_execution_ref(tenant_id: str) -> ExecutionRef:
@@ -139,7 +142,7 @@ async def write_control(name: str, argument: object) -> bool:
 
 
 async def _write_through(name: str, argument: object) -> tuple[object, bool]:
-    writing = asyncio.ensure_future(workflow.execute_local_activity(name, argument, **policies.CONTROL))
+    writing = asyncio.ensure_future(workflow.execute_local_activity(name, argument, **CONTROL))
     canceled = False
     while not writing.done():
         try:

@@ -5,8 +5,11 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from operations.compiled import CompiledInsert
 from operations.database import require_write
 from operations.models import OperationalAttemptMetric
+
+_INSERT = CompiledInsert(OperationalAttemptMetric)
 
 
 def record_attempt(
@@ -28,7 +31,7 @@ def record_attempt(
 ) -> None:
     """Append one row inside ``writer()``. ``error_message`` is our own bounded sentence, never an exception's text."""
     require_write()
-    OperationalAttemptMetric.objects.create(
+    _INSERT.run(
         tenant_id=settings.TENANT_ID,
         stage=stage,
         source_id=source_id,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from operations.compiled import CompiledQuery
 from operations.database import writer
 from operations.errors import InvalidSetting
 from operations.eventlog import append
@@ -43,6 +44,8 @@ class Setting:
     help: str = ""
 
 
+#: They are few, so all are read whichever is asked for; what the engine noted for itself begins with "_" (before "a").
+_STORED = CompiledQuery(lambda: StoredSetting.objects.filter(key__gte="a").order_by().values_list("key", "value"))
 _declared: dict[str, Setting] = {}
 
 
@@ -64,7 +67,7 @@ def get_setting(key: str) -> Any:
 
 def get_settings(*keys: str) -> list[Any]:
     """As ``get_setting``, several with one query."""
-    stored = dict(StoredSetting.objects.filter(key__in=keys).values_list("key", "value"))
+    stored = dict(_STORED.list())
     return [_read(_declared[key], stored) for key in keys]
 
 

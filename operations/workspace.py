@@ -79,8 +79,11 @@ def list_former_identities() -> list[str]:
 
 
 def is_own_identity(identity: str) -> bool:
-    """This workspace's identity, or one that it had before it was moved."""
-    return identity == ensure_workspace().identity or identity in list_former_identities()
+    """This workspace's identity, or one that it had before it was moved.
+
+    ``ensure_workspace`` has compared the stored one with what is computed here before any work is taken.
+    """
+    return identity == compute_identity() or identity in list_former_identities()
 
 
 def find_foreign_worker() -> WorkerRuntimeHeartbeat | None:

@@ -3,10 +3,25 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import UUIDField
+
+from operations.compiled import CompiledQuery
 from operations.documents import load_document
 from operations.errors import MissingInput
 from scoring.contracts import Analysis, FitReport, Requirement
 from scoring.models import JobScore, PostingAnalysis
+
+_SCORE = CompiledQuery(lambda job_id: JobScore.objects.filter(job_id=job_id).order_by("-version")[:1], UUIDField())
+_SCORE_FACTS = CompiledQuery(
+    lambda job_id: JobScore.objects.filter(job_id=job_id).order_by("-version").values_list("version", "value")[:1],
+    UUIDField(),
+)
+_ANALYSIS_VERSION = CompiledQuery(
+    lambda job_id: (
+        PostingAnalysis.objects.filter(job_id=job_id).order_by("-version").values_list("version", flat=True)[:1]
+    ),
+    UUIDField(),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +37,8 @@ class CurrentScore:
 
 
 def find_score_version(job_id: UUID) -> int:
-    return JobScore.objects.filter(job_id=job_id).order_by("-version").values_list("version", flat=True).first() or 0
+    version, _ = _SCORE_FACTS.first(job_id) or (0, None)
+    return version
 
 
 def get_score(job_id: UUID) -> CurrentScore:
@@ -34,7 +50,7 @@ def get_score(job_id: UUID) -> CurrentScore:
 
 
 def find_score(job_id: UUID) -> CurrentScore | None:
-    row = JobScore.objects.filter(job_id=job_id).order_by("-version").first()
+    row = _SCORE.first(job_id)
     if row is None:
         return None
     report = load_document(FitReport, row.report)
@@ -42,8 +58,7 @@ def find_score(job_id: UUID) -> CurrentScore | None:
 
 
 def find_analysis_version(job_id: UUID) -> int:
-    rows = PostingAnalysis.objects.filter(job_id=job_id).order_by("-version")
-    return rows.values_list("version", flat=True).first() or 0
+    return _ANALYSIS_VERSION.first(job_id) or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +78,5 @@ def find_kept_analysis(job_id: UUID, *, snapshot_version: int, engine: str) -> K
 
 
 def find_score_value(job_id: UUID) -> int | None:
-    return JobScore.objects.filter(job_id=job_id).order_by("-version").values_list("value", flat=True).first()
+    _, value = _SCORE_FACTS.first(job_id) or (0, None)
+    return value

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from operations.compiled import CompiledInsert
 from operations.database import require_write
 from operations.documents import dump_document
 from operations.eventlog import append
@@ -13,6 +14,9 @@ from scoring.contracts import Analysis, FitReport, Score
 from scoring.events import EmployerAnalyzed, JobScored
 from scoring.models import JobScore, PostingAnalysis
 from scoring.queries import find_analysis_version, find_score_version
+
+_INSERT_ANALYSIS = CompiledInsert(PostingAnalysis)
+_INSERT_SCORE = CompiledInsert(JobScore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ def save_analysis(job_id: UUID, found: Analysis, *, snapshot_version: int) -> in
     """Append an analysis and its event inside ``writer()``; returns its version."""
     require_write()
     version = find_analysis_version(job_id) + 1
-    PostingAnalysis.objects.create(
+    _INSERT_ANALYSIS.run(
         tenant_id=settings.TENANT_ID,
         job_id=job_id,
         version=version,
@@ -67,7 +71,7 @@ def save_score(job_id: UUID, found: Assessment) -> int:
     )
     now = timezone.now()
     version = find_score_version(job_id) + 1
-    JobScore.objects.create(
+    _INSERT_SCORE.run(
         tenant_id=settings.TENANT_ID,
         job_id=job_id,
         version=version,

@@ -8,7 +8,9 @@ from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import TextField
 
+from operations.compiled import CompiledQuery
 from operations.contracts import RunStatus
 from operations.errors import WorkerUnavailable
 from operations.models import WorkflowRunProjection
@@ -50,8 +52,11 @@ def _to_run(row: WorkflowRunProjection) -> RunRow:
     )
 
 
+_RUN = CompiledQuery(lambda run_id: WorkflowRunProjection.objects.filter(run_id=run_id), TextField())
+
+
 def find_run_row(run_id: str) -> WorkflowRunProjection | None:
-    return WorkflowRunProjection.objects.filter(run_id=run_id).first()
+    return _RUN.first(run_id)
 
 
 def count_runs(run_ids: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from operations.contracts import STAGE_AFTER, ExecutionRef, StageName, StageReport, StageState
 from operations.models import DiscoveryExecutionJob, JobListProjection, JobStageState, WorkflowRunProjection
 from operations.queries.runs import OPEN_STATES
+from operations.stage_engine.statements import find_stage_row
 from operations.stage_engine.states import CLAIMABLE
 
 HELD = (StageState.RUNNING, StageState.QUEUED)
@@ -93,6 +94,9 @@ def find_stage_state(job_id: UUID, stage: StageName) -> str | None:
 
 def have_succeeded(stage: StageName, job_ids: Sequence[UUID]) -> bool:
     """Whether the stage is done for all of these jobs; an index look-up for each, in slices."""
+    if len(job_ids) == 1:
+        row = find_stage_row(job_ids[0], stage)
+        return row is not None and row.state == StageState.SUCCEEDED
     done = JobStageState.objects.filter(stage=stage, state=StageState.SUCCEEDED)
     slices = (set(job_ids[start : start + SLICE]) for start in range(0, len(job_ids), SLICE))
     return all(done.filter(job_id__in=wanted).count() == len(wanted) for wanted in slices)

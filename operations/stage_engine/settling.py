@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import TextField
+
+from operations.compiled import CompiledQuery
 from operations.contracts import StageName, StageState
 from operations.database import OUTAGES, require_write, writer
 from operations.ended_runs import find_stop_time, has_run_ended
@@ -27,6 +30,7 @@ log = logging.getLogger(__name__)
 HELD = (StageState.RUNNING, StageState.QUEUED)
 RESULT_KEPT = "RESULT_KEPT"
 SLICE = 50  # rows in one transaction, where they may be many
+_HELD_BY = CompiledQuery(lambda run_id: JobStageState.owned_by(run_id).filter(state__in=HELD), TextField())
 _ORDER = {stage: number for number, stage in enumerate(StageName)}
 
 
@@ -70,8 +74,7 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> Settled:
     What it works on fails or, where it was canceled, is canceled; so is what it had only reserved, which otherwise
     waits again and has lost no attempt. Running it again changes nothing.
     """
-    owned = JobStageState.owned_by(run_id).filter(state__in=HELD)
-    return settle_rows(list(owned), canceled=canceled)
+    return settle_rows(_HELD_BY.list(run_id), canceled=canceled)
 
 
 def cancel_owned_cohort(workflow_id: str, run_id: str) -> Settled:

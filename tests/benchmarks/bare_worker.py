@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from tests.benchmarks.bare_workflow import QUEUE, BareInput, BareWorkflow, bare_start, bare_step
+from tests.benchmarks.bare_workflow import QUEUE, BareInput, BareWorkflow, bare_check, bare_start, bare_step
 
 SLOTS = 4
 LOCAL_SLOTS = 2
@@ -31,7 +31,7 @@ async def main(address: str) -> None:
         client,
         task_queue=QUEUE,
         workflows=[BareWorkflow],
-        activities=[bare_start, bare_step, bare_end],
+        activities=[bare_start, bare_check, bare_step, bare_end],
         activity_executor=ThreadPoolExecutor(SLOTS + LOCAL_SLOTS),
         max_concurrent_activities=SLOTS,
         max_concurrent_local_activities=LOCAL_SLOTS,

@@ -28,6 +28,7 @@ class BareWorkflow:
     async def run(self, given: BareInput) -> BareReport:
         limit = timedelta(seconds=30)
         await workflow.execute_local_activity("bare_start", given, start_to_close_timeout=limit)
+        await workflow.execute_local_activity("bare_check", given, start_to_close_timeout=limit)
         for _ in given.steps:
             await workflow.execute_activity(
                 "bare_step", given, result_type=BareReport, start_to_close_timeout=limit,
@@ -39,6 +40,11 @@ class BareWorkflow:
 
 @activity.defn(name="bare_start")
 def bare_start(given: BareInput) -> None:
+    return None
+
+
+@activity.defn(name="bare_check")
+def bare_check(given: BareInput) -> None:
     return None
 
 

@@ -78,11 +78,17 @@ def spawn(argv: list[str], environment: dict[str, str]) -> Iterator[subprocess.P
                 process.wait()
 
 
-def wait_for(claim: Callable[[], bool], process: subprocess.Popen[bytes], *, seconds: float = WAIT_SECONDS) -> None:
+def wait_for(
+    claim: Callable[[], bool],
+    process: subprocess.Popen[bytes],
+    *,
+    seconds: float = WAIT_SECONDS,
+    poll_seconds: float = POLL_SECONDS,
+) -> None:
     deadline = time.monotonic() + seconds
     while not claim():
         if process.poll() is not None:
             raise RuntimeError(f"{process.args!r} ended with {process.returncode}")
         if time.monotonic() > deadline:
             raise TimeoutError(f"not ready within {seconds:g} s")
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)

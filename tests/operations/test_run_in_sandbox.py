@@ -14,6 +14,7 @@ from temporalio import workflow
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import Replayer
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from operations.contracts import ErrorCode, RunStatus, SpendPreflight
 from operations.registration import collect_workflows
@@ -58,6 +59,24 @@ def test_every_registered_workflow_is_tried_here() -> None:
     assert {path.stem for path in HISTORIES.glob("*.json")} >= {
         f"{name}-{end}" for name in RECORDED for end in LAST_EVENT
     }
+
+
+def test_no_run_makes_the_shared_dataclasses_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sandbox reads a workflow's module in for each run. Contracts made anew there were half of a worker's work."""
+    made: list[type] = []
+    make = dataclasses._process_class  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        dataclasses, "_process_class", lambda cls, *args, **kwargs: made.append(cls) or make(cls, *args, **kwargs)
+    )
+
+    async def prepare() -> None:
+        for cls in collect_workflows():
+            definition = workflow._Definition.from_class(cls)
+            assert definition
+            SandboxedWorkflowRunner().prepare_workflow(definition)
+
+    asyncio.run(prepare())
+    assert made == []
 
 
 @pytest.mark.parametrize("name", INPUTS)

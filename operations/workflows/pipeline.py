@@ -1,87 +1,27 @@
-"""The engine's workflows: one job's preparation, and one stage over many jobs."""
+"""One stage over many jobs."""
 
 import asyncio
-from collections.abc import Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from operations.contracts import (
-    LOST_OWNERSHIP,
-    SPENDING_STAGES,
-    BatchReport,
-    CanceledSelection,
-    PipelineInput,
-    PreparationInput,
-    PreparationResult,
-    StageBatchInput,
-    StageJobInput,
-    StageReport,
-    StageState,
-)
-
 with workflow.unsafe.imports_passed_through():
-    from operations import policies
+    from operations.contracts import (
+        LOST_OWNERSHIP,
+        SPENDING_STAGES,
+        BatchReport,
+        CanceledSelection,
+        PipelineInput,
+        StageBatchInput,
+        StageJobInput,
+        StageReport,
+        StageState,
+    )
+    from operations.policies import NETWORK, RENDER, STAGE_POLICIES
 from operations.envelope import Ending, as_failure, run_enveloped, write_control
 
 PDF_CONCURRENCY = 4
 PDF_AT_MOST = 2000
-
-
-@workflow.defn(name="JobPreparationWorkflow")
-class JobPreparationWorkflow:
-    """One job through score, tailor, cover and pdf, in that order.
-
-    A done step returns at once; a step that ends otherwise stops what depends on it. A policy
-    skip is a successful preparation; a failed step fails this run and no other.
-    """
-
-    @workflow.run
-    async def run(self, given: PreparationInput) -> PreparationResult:
-        summary = {"jobId": given.job_id, "steps": ",".join(given.steps), "kind": given.kind}
-        spends_in = _list_spending(given.steps)
-        return await run_enveloped(
-            lambda: self._prepare(given), summary=summary, spends_in=spends_in, job_id=given.job_id
-        )
-
-    async def _prepare(self, given: PreparationInput) -> tuple[PreparationResult, Ending]:
-        completed: list[str] = []
-        for step in given.steps:
-            report = await workflow.execute_activity(
-                f"{step}_job",
-                StageJobInput(given.job_id, given.profile_version, given.workspace_identity, given.execution_ref),
-                result_type=StageReport,
-                **policies.STAGE_POLICIES[step],
-            )
-            if report.state != StageState.SUCCEEDED:
-                result = PreparationResult(given.job_id, tuple(completed), step, report.state, report.code)
-                return result, Ending(_describe(result))
-            completed.append(step)
-        result = PreparationResult(given.job_id, tuple(completed))
-        return result, Ending(_describe(result))
-
-
-def _list_spending(stages: Sequence[str]) -> tuple[str, ...]:
-    return tuple(stage for stage in stages if stage in SPENDING_STAGES)
-
-
-def _describe(result: PreparationResult) -> dict[str, str]:
-    return {
-        "completed": ",".join(result.completed),
-        "stoppedAt": result.stopped_at,
-        "state": result.state,
-        "code": result.code,
-    }
-
-
-def _describe_counts(counts: dict[str, int]) -> dict[str, str]:
-    return {state: str(count) for state, count in sorted(counts.items())}
-
-
-def _read_counts(error: ActivityError) -> dict[str, int] | None:
-    """How the jobs of a batch ended that has to wait; no other failure of an activity says so."""
-    details = error.cause.details if isinstance(error.cause, ApplicationError) else ()
-    return details[0] if details and isinstance(details[0], dict) else None
 
 
 @workflow.defn(name="JobPipelineWorkflow")
@@ -101,7 +41,7 @@ class JobPipelineWorkflow:
             return await run_enveloped(
                 lambda: self._run_to_end(given),
                 summary=summary,
-                spends_in=_list_spending((given.stage,)),
+                spends_in=(given.stage,) if given.stage in SPENDING_STAGES else (),
                 job_ids=given.job_ids or (),
             )
         except BaseException as error:
@@ -155,7 +95,7 @@ class JobPipelineWorkflow:
                 given.limit,
             ),
             result_type=BatchReport,
-            **policies.STAGE_POLICIES[given.stage],
+            **STAGE_POLICIES[given.stage],
         )
         return report
 
@@ -172,7 +112,7 @@ class JobPipelineWorkflow:
                     "select_jobs",
                     args=[given.stage, min(given.limit or PDF_AT_MOST, PDF_AT_MOST)],
                     result_type=list[str],
-                    **policies.NETWORK,
+                    **NETWORK,
                 )
             )
         gate = asyncio.Semaphore(PDF_CONCURRENCY)
@@ -184,7 +124,7 @@ class JobPipelineWorkflow:
                         "pdf_job",
                         StageJobInput(job_id, given.profile_version, given.workspace_identity, given.execution_ref),
                         result_type=StageReport,
-                        **policies.RENDER,
+                        **RENDER,
                     )
                     return report
                 except Exception as error:
@@ -201,3 +141,13 @@ class JobPipelineWorkflow:
             counts[report.state] = counts.get(report.state, 0) + 1
         failures = tuple(r for r in reports if r.state in (StageState.FAILED, StageState.EXHAUSTED))[:25]
         return BatchReport("pdf", counts, failures)
+
+
+def _describe_counts(counts: dict[str, int]) -> dict[str, str]:
+    return {state: str(count) for state, count in sorted(counts.items())}
+
+
+def _read_counts(error: ActivityError) -> dict[str, int] | None:
+    """How the jobs of a batch ended that has to wait; no other failure of an activity says so."""
+    details = error.cause.details if isinstance(error.cause, ApplicationError) else ()
+    return details[0] if details and isinstance(details[0], dict) else None
