@@ -49,13 +49,17 @@ def _count_other_sessions() -> int:
 
 def refuse_open_databases() -> None:
     """Raises ``RestoreRefused`` while Temporal, the web app or a command has one of the databases open."""
+    from operations.processes.temporal_server import find_server
+
     connections.close_all()
     if connection.vendor == "postgresql" and (others := _count_other_sessions()):
         raise RestoreRefused(
             f"{count_of(others, 'other connection')} to this database: the web app, a command or a client uses it. "
             "Stop it and try again."
         )
-    for file in (settings.JOBCTRL_HOME.temporal_database, find_database_file()):
-        if file is not None and is_in_use(file):
-            who = "Temporal is serving" if file.name == "temporal.db" else "Another process is using"
-            raise RestoreRefused(f"{who} {file}. Stop it and try again.")
+    served, used = settings.JOBCTRL_HOME.temporal_database, find_database_file()
+    # A server that was started by hand need not use WAL, and holds no lock then while nothing happens.
+    if is_in_use(served) or find_server(served):
+        raise RestoreRefused(f"Temporal is serving {served}. Stop it and try again.")
+    if used is not None and is_in_use(used):
+        raise RestoreRefused(f"Another process is using {used}. Stop it and try again.")
