@@ -213,6 +213,7 @@ class Supervisor:
         self._say(f"{told}.")
 
     def _probe(self, watched: _Watched) -> bool:
+        watched.last_problem = ""
         try:
             return watched.part.is_healthy(watched.running)
         except Exception as error:
@@ -235,7 +236,8 @@ class Supervisor:
 
     def _stop_part(self, watched: _Watched) -> None:
         if watched.guest:
-            self._say(f"{watched.name}: left running (pid {watched.guest.pid}, not started here)")
+            if not watched.guest.has_ended():
+                self._say(f"{watched.name}: left running (pid {watched.guest.pid}, not started here)")
             return
         was_running = watched.restart_at is None and watched.child.find_exit() is None
         ended_itself = watched.child.stop(is_hurried=lambda: self._is_hurried)

@@ -219,6 +219,23 @@ def test_it_sees_the_end_of_what_ran_already_although_nobody_reaps_it(
         wait_until(lambda: supervisor.pids["p"] != stranger.pid, what="its own runs")
 
 
+def test_it_does_not_call_running_what_the_same_ctrl_c_has_ended(
+    home: Home, stranger: "subprocess.Popen[bytes]"
+) -> None:
+    said: list[str] = []
+
+    def announce(line: str) -> None:
+        said.append(line)
+        if line == "own: stopped":
+            stranger.kill()
+            stranger.wait()
+
+    guest = build_dummy_part("guest", SLEEP, find_running=lambda: psutil.Process(stranger.pid))
+    with Supervisor(home, [guest, build_dummy_part("own", SLEEP)], announce=announce):
+        pass
+    assert said[-1] == "own: stopped"
+
+
 def test_it_refuses_what_runs_already_and_does_not_work(home: Home, stranger: "subprocess.Popen[bytes]") -> None:
     def refuse(_running: Running) -> bool:
         raise RuntimeError("it asks somebody else")
@@ -258,6 +275,19 @@ def test_it_says_why_a_part_never_became_healthy(home: Home) -> None:
 
     part = build_dummy_part("silent", SLEEP, is_healthy=refuse, start_seconds=0.3)
     with pytest.raises(PartFailed, match=r"not healthy after 0.3 s \(ConnectionError: no heartbeat row\)"):
+        Supervisor(home, [part], announce=print).__enter__()
+
+
+def test_it_names_no_problem_that_is_over(home: Home) -> None:
+    problems = [ConnectionError("no heartbeat row")]
+
+    def refuse_once(_running: Running) -> bool:
+        if problems:
+            raise problems.pop()
+        return False
+
+    part = build_dummy_part("silent", SLEEP, is_healthy=refuse_once, start_seconds=0.3)
+    with pytest.raises(PartFailed, match=r"not healthy after 0.3 s\."):
         Supervisor(home, [part], announce=print).__enter__()
 
 
