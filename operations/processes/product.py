@@ -103,7 +103,8 @@ def build_temporal_part(home: Home, *, port: int, ui_port: int | None, namespace
     address = f"{LOOPBACK}:{port}"
 
     def is_ready(_running: Running) -> bool:
-        return is_serving(address) and bool(ensure_retention(address, namespace))
+        ensure_retention(address, namespace)  # first: it says what is wrong
+        return is_serving(address)
 
     return Part(
         name="temporal",

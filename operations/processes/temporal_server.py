@@ -138,8 +138,8 @@ def choose_port(root: Path, *, wanted: int, server: psutil.Process | None = None
     Raises:
         PortTaken: saying by whom, and what to do.
     """
-    if server:
-        port = read_server_port(read_command(server))
+    if server and (command := read_command(server)):  # none: it has ended since
+        port = read_server_port(command)
         if wanted not in (0, port):
             raise PortTaken(
                 f"This workspace's Temporal runs already, on port {port} (pid {server.pid}), and "

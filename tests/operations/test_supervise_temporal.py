@@ -14,13 +14,18 @@ from pathlib import Path
 import psutil
 import pytest
 
+from jobctrl.home import Home
+from operations.processes.children import Running
 from operations.processes.ports import (
     PortTaken,
     choose_free_port,
     describe_port_owner,
     is_port_free,
 )
+from operations.processes.product import build_temporal_part
 from operations.processes.temporal_server import (
+    OWN_DEFAULT_PORT,
+    PORT_FILE,
     BadPort,
     TemporalUnreachable,
     build_server_argv,
@@ -216,6 +221,15 @@ def test_it_knows_the_server_of_its_own_database(tmp_path: Path) -> None:
         ):
             choose_port(tmp_path, wanted=7, server=found)
     assert find_server(ours) is None
+    (tmp_path / PORT_FILE).unlink()
+    assert choose_port(tmp_path, wanted=0, server=found) != OWN_DEFAULT_PORT  # it ended after it was found
+
+
+def test_a_server_that_does_not_answer_is_not_ready_and_it_says_why(tmp_path: Path) -> None:
+    port = choose_free_port()
+    part = build_temporal_part(Home(tmp_path), port=port, ui_port=None, namespace="default")
+    with pytest.raises(TemporalUnreachable, match=rf"Temporal at 127\.0\.0\.1:{port}: .*[Cc]onnect"):
+        part.is_healthy(Running(os.getpid(), started_at=None))
 
 
 @pytest.mark.parametrize(
