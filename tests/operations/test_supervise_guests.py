@@ -13,7 +13,7 @@ import pytest
 
 from operations.processes.ports import LOOPBACK, choose_free_port
 from operations.processes.presence import WORKER, list_present
-from operations.processes.web_server import ADDRESS_FILE, build_web_argv, is_web_serving, parse_address
+from operations.processes.web_server import ADDRESS_FILE, build_web_argv, choose_address, is_web_serving, parse_address
 from tests.processes import is_process_alive, wait_until
 from tests.temporal import running_temporal
 from tests.up import ROOT, own_environment, read_pids, run_up, running_up
@@ -93,13 +93,15 @@ def test_it_takes_its_own_web_process_for_what_it_is(environment: dict[str, str]
             up.send_signal(signal.SIGINT)
             assert up.wait(60) == 0
         assert is_web_serving(address)
+        assert not (home / ADDRESS_FILE).exists()
+        (home / ADDRESS_FILE).write_text(address.netloc)
+        assert choose_address(home, setting=f"{LOOPBACK}:0") == address  # the port kept for the workspace is its own
 
         (tmp_path / "elsewhere").mkdir()
         other = {"JOBCTRL_HOME": str(tmp_path / "elsewhere"), "JOBCTRL_WEB_ADDRESS": address.netloc}
         refused = run_up({**environment, **other})
         assert refused.returncode == 1
         assert f"wanted for the web app, is taken by pid {web.pid} " in refused.stderr
-    assert not (home / ADDRESS_FILE).exists()
 
 
 def test_a_worker_that_waits_for_temporal_is_not_joined_by_a_second(
@@ -138,6 +140,8 @@ def test_a_worker_of_another_home_is_another_workspaces(environment: dict[str, s
         process.stdout.readline()
         assert list_present(home, WORKER) == []
         assert [found.pid for found in list_present(other, WORKER)] == [process.pid]
+        (tmp_path / "link").symlink_to(other)
+        assert [found.pid for found in list_present(tmp_path / "link", WORKER)] == [process.pid]
         process.kill()
         process.wait()
         assert list_present(other, WORKER) == []
