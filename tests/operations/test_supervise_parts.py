@@ -250,6 +250,30 @@ def test_it_refuses_what_runs_already_and_does_not_work(home: Home, stranger: "s
     assert is_process_alive(stranger.pid)
 
 
+def test_it_goes_on_beside_what_does_not_work_once_everything_ran(
+    home: Home, stranger: "subprocess.Popen[bytes]"
+) -> None:
+    """Its own died while another was there: nothing is stopped for that, and the end of the other one is awaited."""
+    said: list[str] = []
+    found: list[psutil.Process] = []
+    part = build_dummy_part(
+        "p",
+        SLEEP,
+        find_running=lambda: next(filter(psutil.Process.is_running, found), None),
+        is_healthy=lambda running: running.started_at is not None,
+        start_seconds=0.3,
+    )
+    refusal = f"p: pid {stranger.pid}, not started here, was not healthy after 0.3 s. Stop it: another is started in "
+    with Supervisor(home, [part], announce=said.append, policy=QUICK) as supervisor:
+        found.append(psutil.Process(stranger.pid))
+        os.kill(supervisor.pids["p"], signal.SIGKILL)
+        wait_until(lambda: said.count(f"{refusal}its place.") == 2, what="it is told again")
+        assert supervisor.pids["p"] == stranger.pid
+        stranger.kill()
+        stranger.wait()
+        wait_until(lambda: said[-1].startswith("p: running (pid "), what="its own runs")
+
+
 def test_it_gives_up_loudly_on_a_part_that_keeps_dying(home: Home) -> None:
     parts = [build_dummy_part("steady", SLEEP), build_dummy_part("fragile", SLEEP)]
     supervisor = Supervisor(home, parts, announce=print, policy=QUICK)
