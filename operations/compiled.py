@@ -27,10 +27,10 @@ class CompiledQuery(Generic[R]):
     def __init__(self, build: Callable[..., "QuerySet[Any, R]"], *fields: "Field[Any, Any]") -> None:
         self._build = build
         self._fields = fields
-        self._statements: dict[str, _Statement] = {}
+        self._statement: _Statement | None = None
 
     def list(self, *values: object) -> list[R]:
-        statement = self._statements.get(connection.vendor) or self._compile()
+        statement = self._statement or self._compile()
         with connection.cursor() as cursor:
             cursor.execute(statement.sql, statement.fill_in(values))
             found = cursor.fetchall()
@@ -43,7 +43,7 @@ class CompiledQuery(Generic[R]):
 
     def _compile(self) -> "_Statement":
         queryset = self._build(*(_Slot(place, field) for place, field in enumerate(self._fields)))
-        statement = self._statements[connection.vendor] = _compile(queryset)
+        statement = self._statement = _compile(queryset)
         return statement
 
 

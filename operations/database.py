@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
@@ -16,6 +17,13 @@ WRITER_LOCK_KEY = 0x6A6F6263  # "jobc": one advisory lock for the whole database
 
 #: The database is gone or busy: nobody's mistake, and nothing to go on from.
 OUTAGES = (OperationalError, InterfaceError)
+
+
+@cache
+def uses_postgres() -> bool:
+    """Which database this process works on does not change while it lives; asking the connection each time adds up."""
+    return connection.vendor == "postgresql"
+
 
 _local = threading.local()
 _turn = threading.Lock()  # SQLite makes who waits for another connection sleep; threads of one process queue instead
@@ -78,7 +86,7 @@ def writer() -> Iterator[Write]:
         return
     write = Write()
     with _turn, transaction.atomic(durable=True):
-        if connection.vendor == "postgresql":
+        if uses_postgres():
             # First statement of the transaction: taken after a row lock it deadlocks.
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WRITER_LOCK_KEY])

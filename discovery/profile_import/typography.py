@@ -1,9 +1,12 @@
 """Text as typed by people: cleaned for keeping, folded for comparing."""
 
 import unicodedata
+from functools import lru_cache
 
 # Joiners carry meaning in Persian, Indic scripts and emoji; all other format characters are invisible noise.
 _JOINERS = "\u200c\u200d"
+
+_LINE = 600  # characters: the candidate's lines come again for each job, postings do not
 
 _FOLDED = str.maketrans(
     {
@@ -34,4 +37,13 @@ def clean_text(text: str) -> str:
 
 def fold_text(text: str) -> str:
     """The form in which two texts are equal when only spacing, quotes or dashes differ. Case is kept."""
+    return _recall_line(text) if len(text) <= _LINE else _fold(text)
+
+
+@lru_cache(maxsize=4096)
+def _recall_line(text: str) -> str:
+    return _fold(text)
+
+
+def _fold(text: str) -> str:
     return clean_text(unicodedata.normalize("NFC", text).translate(_FOLDED))

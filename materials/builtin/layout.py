@@ -4,6 +4,7 @@ The figures are the document style sheet's, in lines of whichever style needs mo
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 from unicodedata import east_asian_width
@@ -41,6 +42,7 @@ def estimate_lines(document: ResumeDocument) -> float:
     return total
 
 
+@lru_cache(maxsize=2048)  # the candidate's lines come again for each job
 def measure(text: str) -> int:
     """A text's width in characters of a Latin script."""
     return len(text) if text.isascii() else sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)

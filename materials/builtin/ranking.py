@@ -33,6 +33,7 @@ _EMPTY_WORDS = (
     "while within without working would write years young yours should ideally bring offer apply hours improve "
     "improved maintain support ensure world doubles moves"
 )
+_EMPTY_STEMS = frozenset(word[:6] for word in _EMPTY_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,7 @@ def _sum_evidence(report: FitReport, evidence_id: str) -> float:
 
 
 def _list_stems(text: str) -> frozenset[str]:
-    stems = {word[:6] for word in _STEM.findall(text.casefold())}
-    return frozenset(stems.difference(word[:6] for word in _EMPTY_WORDS.split()))
+    return frozenset(word[:6] for word in _STEM.findall(text.casefold())) - _EMPTY_STEMS
 
 
 def _get_finder() -> SkillFinder:

@@ -1,6 +1,7 @@
 """Whether a bullet such as "Cut latency 40%" stays true and grammatical after "I"."""
 
 import re
+from functools import lru_cache
 
 
 def _read_words(text: str) -> frozenset[str]:
@@ -37,6 +38,7 @@ _SENTENCE_BREAK = re.compile(r"[.!?]['\")\]]*\s+\S")
 _OTHER_PERSON = re.compile(r"\b(?:he|she|his|her|hers|him)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=2048)  # the candidate's lines come again for each job
 def follows_subject(bullet: str) -> bool:
     """True where "I" plus the bullet is a sentence that claims what the bullet claims; else it is to be quoted."""
     if _SENTENCE_BREAK.search(bullet) or _OTHER_PERSON.search(bullet):

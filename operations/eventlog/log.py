@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from operations.database import require_write
+from operations.database import require_write, uses_postgres
 from operations.eventlog.registry import Event, LoggedEvent, Payload, find_event_type, raise_to_current, serialise
 from operations.records import dump_records
 
@@ -121,7 +121,7 @@ def _insert_all(drafts: Sequence[_Draft]) -> list[LoggedEvent | None]:
         return [_insert(drafts[0])]
     values = [draft.values for draft in drafts]
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":  # a statement that stays the same, however many rows it writes
+        if uses_postgres():  # a statement that stays the same, however many rows it writes
             cursor.execute(_INSERT_RECORDS, [dump_records(_COLUMNS.split(", "), values)])
         else:
             rows = ", ".join([_ROW] * len(drafts))
@@ -141,13 +141,13 @@ def _insert_all(drafts: Sequence[_Draft]) -> list[LoggedEvent | None]:
 
 
 def _adapt_uuid(value: UUID | None) -> object:
-    if value is None or connection.vendor == "postgresql":
+    if value is None or uses_postgres():
         return value
     return value.hex
 
 
 def _adapt_time(value: datetime) -> object:
-    if connection.vendor == "postgresql":
+    if uses_postgres():
         return value
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
 

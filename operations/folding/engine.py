@@ -142,23 +142,28 @@ def fold_live(write: Write) -> None:
     if not write.events:
         return
     events = cast(list[LoggedEvent], write.events)
-    apps = list_apps()
-    states = _read_states()
-    if len(states) < len(apps):
+    live = _move_watermarks(events[-1].id)
+    if len(live) < len(list_apps()) and len(_read_states()) < len(list_apps()):
         ensure_watermarks()
-        states = _read_states()
-    for app in apps:
-        if states[app] != LIVE:
+        live = _move_watermarks(events[-1].id)
+    for app in list_apps():
+        if app not in live:
             continue
         try:
             fold_batch(app, events)
         except FoldFailed as failure:
             flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
+            # Where a live app stood before this transaction, whose events are all that come after it.
+            ProjectionWatermark.objects.filter(app=app).update(last_event_id=events[0].id - 1)
+
+
+def _move_watermarks(event_id: int) -> set[str]:
+    """Returns the apps that are live, all of which are now said to have folded up to here."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s AND last_event_id < %s",
-            [events[-1].id, LIVE, events[-1].id],
+            "UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s RETURNING app", [event_id, LIVE]
         )
+        return {app for (app,) in cursor.fetchall()}
 
 
 def _read_states() -> dict[str, str]:

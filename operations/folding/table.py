@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, connection, models
 
+from operations.database import uses_postgres
 from operations.records import dump_records
 
 Convert = Callable[[Any], Any]
@@ -100,7 +101,7 @@ class CompiledTable:
         return self.row_class(**values)
 
     def _dumps(self) -> tuple[Convert, ...]:
-        return self._to_postgres if connection.vendor == "postgresql" else self._to_sqlite
+        return self._to_postgres if uses_postgres() else self._to_sqlite
 
     def dump(self, name: str, value: object) -> Any:
         """One attribute's value as this database takes it."""
@@ -120,7 +121,7 @@ class CompiledTable:
             part = wanted[start : start + SELECT_LIMIT]
             statement = f"SELECT {chosen} FROM {table or self.table} WHERE {self.key} "
             with connection.cursor() as cursor:
-                if connection.vendor == "postgresql":
+                if uses_postgres():
                     cursor.execute(f"{statement}= ANY(%s)", [part])
                 else:
                     cursor.execute(f"{statement}IN ({', '.join(['%s'] * len(part))})", part)
@@ -166,7 +167,7 @@ class CompiledTable:
         head = f"INSERT INTO {table or self.table} ({', '.join(self.columns)}) "
         tail = f" ON CONFLICT ({self.key}) DO UPDATE SET {updates}"
         with connection.cursor() as cursor:
-            if connection.vendor == "postgresql":
+            if uses_postgres():
                 chosen = ", ".join(self._read_record(column) for column in self.columns)
                 cursor.execute(
                     f"{head}SELECT {chosen} FROM {self._records(self.columns)}{tail}",
@@ -185,7 +186,7 @@ class CompiledTable:
     def _update_values(self, columns: Sequence[str], values: Sequence[Sequence[Any]]) -> int:
         """``values`` in the order of ``columns``, each row's key last."""
         with connection.cursor() as cursor:
-            if connection.vendor == "postgresql" and len(values) > 1:
+            if uses_postgres() and len(values) > 1:
                 settings = ", ".join(f"{column} = {self._read_record(column)}" for column in columns)
                 cursor.execute(
                     f"UPDATE {self.table} SET {settings} FROM {self._records((*columns, self.key))} "
@@ -202,7 +203,7 @@ class CompiledTable:
             return int(cursor.rowcount)
 
     def _mark(self, column: str) -> str:
-        return "%s::jsonb" if connection.vendor == "postgresql" and column in self._json_columns else "%s"
+        return "%s::jsonb" if uses_postgres() and column in self._json_columns else "%s"
 
     def _records(self, columns: Iterable[str]) -> str:
         """Rows as one JSON parameter: a statement that stays the same, however many rows it writes."""
@@ -237,9 +238,9 @@ class CompiledTable:
 
     def _as_raw(self, column: str) -> str:
         """The value as stored; a bare SQLite column would be converted by its declared type."""
-        if connection.vendor == "postgresql":
+        if uses_postgres():
             return f"{column}::text" if column in self._json_columns else column
         return f"+{column}"
 
     def _key_is_text(self) -> bool:
-        return connection.vendor == "postgresql" and self._key_is_varying
+        return uses_postgres() and self._key_is_varying

@@ -14,7 +14,7 @@ LONGEST_TEXT = 60_000  # characters read; what follows is not a posting or a pro
 
 _NEARBY = 60  # characters within which another skill vouches for an ambiguous word
 _NEIGHBOURS = 6
-_REMEMBERED = 600  # characters: a sentence is read by extraction and again by matching
+_SENTENCE = 600  # characters: what is no longer is read by extraction and again by matching; a posting by two documents
 _LIST_GAP = re.compile(r"\s*(?:,|/|\||;|&|\band\b|\bor\b)\s*(?:\band\b|\bor\b)?\s*\Z")
 _NAME_IN_PROSE = re.compile(r"(?:[a-z]{3,}|:) \Z")  # a capital within a sentence: "writing production Go"
 _WORDS_BEFORE = re.compile(r"[\w'’-]+")
@@ -46,6 +46,7 @@ class Vocabulary:
     index: PhraseIndex
     related: dict[str, tuple[str, ...]]
     implied: dict[str, frozenset[str]]
+    spellings: dict[str, str]  # every spelling in small letters, with the first skill that has it
 
 
 def _read_entry(row: dict[str, Any]) -> SkillEntry:
@@ -72,6 +73,14 @@ def _list_phrases(entries: Iterable[SkillEntry]) -> list[Phrase]:
         and f"{phrase.text}s".lower() not in taken
     ]
     return phrases + plurals
+
+
+def _map_spellings(entries: Iterable[SkillEntry]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for entry in entries:
+        for spelling in (entry.name, *entry.aliases):
+            names.setdefault(spelling.removeprefix("=").lower(), entry.name)
+    return names
 
 
 def _close_implications(entries: dict[str, SkillEntry]) -> dict[str, frozenset[str]]:
@@ -110,6 +119,7 @@ def load_vocabulary() -> Vocabulary:
         index=PhraseIndex(_list_phrases(entries.values())),
         related={name: tuple(others) for name, others in related.items()},
         implied=_close_implications(entries),
+        spellings=_map_spellings(entries.values()),
     )
 
 
@@ -140,11 +150,16 @@ def find_skills(text: str) -> tuple[str, ...]:
 def find_mentions(text: str) -> tuple[Mention, ...]:
     """Every skill mention with its span; of a text longer than ``LONGEST_TEXT`` the rest is not read."""
     text = text[:LONGEST_TEXT]
-    return _read_mentions(text) if len(text) > _REMEMBERED else _recall_mentions(text)
+    return _recall_posting(text) if len(text) > _SENTENCE else _recall_sentence(text)
 
 
 @lru_cache(maxsize=2048)
-def _recall_mentions(text: str) -> tuple[Mention, ...]:
+def _recall_sentence(text: str) -> tuple[Mention, ...]:
+    return _read_mentions(text)
+
+
+@lru_cache(maxsize=32)
+def _recall_posting(text: str) -> tuple[Mention, ...]:
     return _read_mentions(text)
 
 
@@ -164,12 +179,8 @@ def _read_mentions(text: str) -> tuple[Mention, ...]:
     if kept or len(text) > 30:
         return tuple(kept)
     # A profile's skill list may say just "go" or "excel".
-    word = text.strip().lower()
-    return tuple(
-        Mention(entry.name, 0, len(text))
-        for entry in entries.values()
-        if word in (entry.name.lower(), *(alias.removeprefix("=").lower() for alias in entry.aliases))
-    )[:1]
+    name = vocabulary.spellings.get(text.strip().lower())
+    return () if name is None else (Mention(name, 0, len(text)),)
 
 
 def _is_whole(hit: Hit, text: str) -> bool:
