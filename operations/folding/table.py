@@ -16,9 +16,17 @@ from operations.records import dump_records
 
 Convert = Callable[[Any], Any]
 Stored = Sequence[Any]  # a row's values as they were read; JSON as the database spells it
+
+
+class RawJson(str):
+    """A JSON value that nobody has asked for yet, as the database spells it."""
+
+    __slots__ = ()
+
+
 SELECT_LIMIT = 400  # keys in one statement; SQLite allows 32,766 parameters, PostgreSQL 65,535
 
-_dump_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 _decode = json.JSONDecoder().decode
 
 
@@ -28,6 +36,14 @@ def _same(value: Any) -> Any:
 
 def _load_json(value: Any) -> Any:
     return _decode(value) if isinstance(value, str) else value
+
+
+def _keep_json(value: Any) -> Any:
+    return RawJson(value) if isinstance(value, str) else value
+
+
+def _dump_json(value: Any) -> str:
+    return value if type(value) is RawJson else _encode(value)
 
 
 def _dump_time_sqlite(value: datetime | None) -> str | None:
@@ -68,6 +84,33 @@ def _converters(field: "models.Field[Any, Any]") -> tuple[Convert, Convert, Conv
     return _same, _same, _same
 
 
+def _make_row_class(name: str, fields: "Sequence[models.Field[Any, Any]]") -> tuple[type[Any], tuple[str, ...]]:
+    """A slotted class with one attribute a field, and the names of its slots in the order of ``fields``.
+
+    JSON is read when it is first asked for: most events touch one of a row's documents, and the others are neither
+    taken apart nor put together again.
+    """
+    slots = tuple(f"raw_{f.attname}" if isinstance(f, models.JSONField) else f.attname for f in fields)
+    base = make_dataclass(f"{name}Values", slots, slots=True)
+    documents = {
+        field.attname: _make_document(getattr(base, slot))
+        for field, slot in zip(fields, slots, strict=True)
+        if isinstance(field, models.JSONField)
+    }
+    return type(f"{name}Row", (base,), {"__slots__": (), **documents}), slots
+
+
+def _make_document(slot: Any) -> property:
+    def read(row: Any) -> Any:
+        value = slot.__get__(row)
+        if type(value) is RawJson:
+            value = _decode(value)
+            slot.__set__(row, value)
+        return value
+
+    return property(read, slot.__set__)
+
+
 class CompiledTable:
     """Reads and writes rows of one projection as slotted objects, without the ORM's overhead."""
 
@@ -81,7 +124,7 @@ class CompiledTable:
         self._key_is_varying = isinstance(model._meta.pk, models.CharField)
         self._defaults = tuple((f.attname, f.default) for f in fields if f.has_default())
         self._nulls = tuple(f.attname for f in fields if not f.has_default() and not f.primary_key)
-        self.row_class = make_dataclass(f"{model.__name__}Row", [f.attname for f in fields], slots=True)
+        self.row_class, slots = _make_row_class(model.__name__, fields)
         self.attributes = tuple(f.attname for f in fields)
         self._positions = {name: position for position, name in enumerate(self.attributes)}
         pairs = [_converters(field) for field in fields]
@@ -90,7 +133,8 @@ class CompiledTable:
         self._from_db = tuple(pair[2] for pair in pairs)
         self._json_columns = frozenset(f.column for f in fields if isinstance(f, models.JSONField))
         self._is_json = tuple(isinstance(field, models.JSONField) for field in fields)
-        self._read_values = attrgetter(*self.attributes)
+        self._keep_from_db = tuple(_keep_json if load is _load_json else load for load in self._from_db)
+        self._read_values = attrgetter(*slots)
 
     def new_row(self, key: object, tenant_id: str) -> Any:
         """A row as the model's defaults say, before its first event."""
@@ -98,7 +142,7 @@ class CompiledTable:
         values.update((name, default() if callable(default) else default) for name, default in self._defaults)
         values[self.attributes[self.key_index]] = key
         values["tenant_id"] = tenant_id
-        return self.row_class(**values)
+        return self.row_class(*(values[name] for name in self.attributes))
 
     def _dumps(self) -> tuple[Convert, ...]:
         return self._to_postgres if uses_postgres() else self._to_sqlite
@@ -127,7 +171,7 @@ class CompiledTable:
                     cursor.execute(f"{statement}IN ({', '.join(['%s'] * len(part))})", part)
                 found = cursor.fetchall()
             for raw in found:
-                values = self.load_values(raw)
+                values = [keep(value) for value, keep in zip(raw, self._keep_from_db, strict=True)]
                 stored = [old if is_json else new for is_json, old, new in zip(self._is_json, raw, values, strict=True)]
                 yield values[self.key_index], self.row_class(*values), stored
 
@@ -141,7 +185,7 @@ class CompiledTable:
     def update_changed(self, rows: Iterable[tuple[Any, Stored]]) -> None:
         """Write of each row what differs from what ``load`` gave with it: one statement for rows that changed alike.
 
-        PostgreSQL spells JSON in its own way, so there those columns are nearly always written; no index holds one.
+        PostgreSQL spells JSON in its own way, so there a document that was looked at is written; no index holds one.
         Raises ``DatabaseError`` where a row is gone meanwhile: only a fold writes here, and one at a time.
         """
         alike: dict[tuple[int, ...], list[list[Any]]] = {}

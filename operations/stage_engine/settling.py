@@ -23,7 +23,7 @@ from operations.stage_engine.endings import exhaust_row, fail_row, record_ending
 from operations.stage_engine.hooks import call_quietly
 from operations.stage_engine.lifecycle import CANCELED, read_claim
 from operations.stage_engine.rows import cancel_row, reset_row
-from operations.stage_engine.statements import find_stage_row
+from operations.stage_engine.statements import find_stage_row, list_rows_in_stage
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ def cancel_selected_rows(owner: Owner, stage: StageName, job_ids: Sequence[UUID]
     settled, stopped_at = Settled(), find_stop_time(owner.run_id)
     for start in range(0, len(job_ids), SLICE):
         with writer():
-            rows = JobStageState.objects.filter(stage=stage, job_id__in=job_ids[start : start + SLICE])
+            rows = list_rows_in_stage(stage, job_ids[start : start + SLICE])
             own = [row for row in rows if _is_cancelable(row, owner.run_id, stopped_at)]
             settled += settle_rows(own, canceled=True)
     return settled

@@ -10,7 +10,9 @@ from operations.folding.table import CompiledTable
 from operations.models import JobStageState
 
 _table = CompiledTable(JobStageState)
-_BY_JOB = f"SELECT {', '.join(_table.columns)} FROM {_table.table} WHERE job_id = %s"
+_ROWS = f"SELECT {', '.join(_table.columns)} FROM {_table.table}"
+_BY_JOB = f"{_ROWS} WHERE job_id = %s"
+_BY_STAGE = f"{_ROWS} WHERE stage = %s"
 
 
 def find_stage_row(job_id: UUID, stage: str) -> JobStageState | None:
@@ -20,6 +22,14 @@ def find_stage_row(job_id: UUID, stage: str) -> JobStageState | None:
 
 def list_stage_rows(job_id: UUID) -> list[JobStageState]:
     return _select(f"{_BY_JOB} ORDER BY id", [_table.dump("job_id", job_id)])
+
+
+def list_rows_in_stage(stage: str, job_ids: Sequence[UUID]) -> list[JobStageState]:
+    """Those of a few jobs: they are named in one statement."""
+    marks = ", ".join(["%s"] * len(job_ids))
+    return _select(
+        f"{_BY_STAGE} AND job_id IN ({marks})", [str(stage), *(_table.dump("job_id", job_id) for job_id in job_ids)]
+    )
 
 
 def _select(statement: str, parameters: list[Any]) -> list[JobStageState]:

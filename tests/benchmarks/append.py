@@ -14,6 +14,7 @@ from operations.events import StageStarted
 from operations.models import JobEventRow, JobStageState
 from operations.stage_engine import Owner, claim_stage
 from operations.stage_engine.rows import RowMove, get_row, move_rows, plan_reset
+from operations.stage_engine.statements import list_rows_in_stage
 from tests.benchmarks.figures import Figure, at_least, compute_percentile, measure_rate, measure_times
 
 BATCH = 50
@@ -83,7 +84,7 @@ def append_in_batches(waiting: list[UUID]) -> Callable[[], int]:
         nonlocal position
         wanted = [waiting[number % len(waiting)] for number in range(position, position + BATCH)]
         with writer():
-            rows = list(JobStageState.objects.filter(job_id__in=wanted, stage=StageName.SCORE))
+            rows = list_rows_in_stage(StageName.SCORE, wanted)
             move_rows([plan_next(row) for row in rows])
         position += BATCH
         return len(rows)
