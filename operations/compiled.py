@@ -29,7 +29,7 @@ class CompiledQuery(Generic[R]):
         self._fields = fields
         self._statement: _Statement | None = None
 
-    def list(self, *values: object) -> list[R]:
+    def rows(self, *values: object) -> list[R]:
         statement = self._statement or self._compile()
         with connection.cursor() as cursor:
             cursor.execute(statement.sql, statement.fill_in(values))
@@ -38,12 +38,12 @@ class CompiledQuery(Generic[R]):
 
     def first(self, *values: object) -> R | None:
         """The first row; the queryset itself says in which order, and should be cut to one."""
-        found = self.list(*values)
+        found = self.rows(*values)
         return found[0] if found else None
 
     def _compile(self) -> "_Statement":
         queryset = self._build(*(_Slot(place, field) for place, field in enumerate(self._fields)))
-        statement = self._statement = _compile(queryset)
+        statement = self._statement = _make_statement(queryset)
         return statement
 
 
@@ -98,7 +98,7 @@ class _Statement:
             yield self.make(row)
 
 
-def _compile(queryset: "QuerySet[Any, Any]") -> _Statement:
+def _make_statement(queryset: "QuerySet[Any, Any]") -> _Statement:
     compiler = queryset.query.get_compiler(connection=connection)
     sql, parameters = compiler.as_sql()
     columns = [column for column, _, _ in compiler.select]

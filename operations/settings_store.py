@@ -67,7 +67,7 @@ def get_setting(key: str) -> Any:
 
 def get_settings(*keys: str) -> list[Any]:
     """As ``get_setting``, several with one query."""
-    stored = dict(_STORED.list())
+    stored = dict(_STORED.rows())
     return [_read(_declared[key], stored) for key in keys]
 
 

@@ -74,7 +74,7 @@ def settle_owned_rows(run_id: str, *, canceled: bool = False) -> Settled:
     What it works on fails or, where it was canceled, is canceled; so is what it had only reserved, which otherwise
     waits again and has lost no attempt. Running it again changes nothing.
     """
-    return settle_rows(_HELD_BY.list(run_id), canceled=canceled)
+    return settle_rows(_HELD_BY.rows(run_id), canceled=canceled)
 
 
 def cancel_owned_cohort(workflow_id: str, run_id: str) -> Settled:

@@ -35,7 +35,7 @@ def test_a_row_is_the_row_that_the_orm_reads() -> None:
     assert found
     assert not found._state.adding
     assert query.first(job_id, "tailor") is None
-    assert query.list(uuid4(), "score") == []
+    assert query.rows(uuid4(), "score") == []
 
 
 def by_job(job_id: object) -> "QuerySet[JobStageState]":
@@ -56,8 +56,8 @@ def test_tuples_and_single_values_are_converted_and_in_order() -> None:
         UUIDField(),
         IntegerField(),
     )
-    assert tuples.list(job_id, 1) == [(job_id, "score", True, MOMENT), (job_id, "tailor", True, MOMENT)]
-    assert tuples.list(job_id, 0)[-1] == (job_id, "cover", True, None)
+    assert tuples.rows(job_id, 1) == [(job_id, "score", True, MOMENT), (job_id, "tailor", True, MOMENT)]
+    assert tuples.rows(job_id, 0)[-1] == (job_id, "cover", True, None)
     flat = CompiledQuery(
         lambda job_id: by_job(job_id).order_by("attempts").values_list("stage", flat=True)[:1], UUIDField()
     )
@@ -68,7 +68,7 @@ def test_tuples_and_single_values_are_converted_and_in_order() -> None:
 def test_json_and_deferred_columns_are_read_as_usual() -> None:
     StoredSetting.objects.create(key="provider", value={"score": "openai", "é": [1, None, True]})
     everything = CompiledQuery(lambda: StoredSetting.objects.values_list("key", "value"))
-    assert everything.list() == [("provider", {"score": "openai", "é": [1, None, True]})]
+    assert everything.rows() == [("provider", {"score": "openai", "é": [1, None, True]})]
     deferred = CompiledQuery(lambda key: StoredSetting.objects.filter(key=key).defer("value"), TextField())
     found = deferred.first("provider")
     assert found
@@ -86,7 +86,7 @@ def test_its_statement_is_made_once_and_costs_one_query_each_time() -> None:
     query = CompiledQuery(build, TextField())
     with CaptureQueriesContext(connection) as asked:
         for key in ("a", "b", "'; DROP TABLE stored_settings; --"):
-            assert query.list(key) == []
+            assert query.rows(key) == []
     assert len(made) == 1
     assert len(asked) == 3
 
@@ -98,7 +98,7 @@ def test_it_refuses_what_it_would_read_wrongly() -> None:
         lambda: JobStageState.objects.values("stage").annotate(n=Count("id")),
     ):
         with pytest.raises(TypeError, match="rows of one model, values_list and flat values_list"):
-            CompiledQuery(build).list()
+            CompiledQuery(build).rows()
 
 
 def test_an_insert_stores_what_create_stores() -> None:
