@@ -43,7 +43,7 @@ async def record_one(client: Client, name: str, end: str) -> Any:
     recorded = RECORDED[name]
     stubs = Stubs(block=recorded.middle if end == "canceled" else "", fail=recorded.middle if end == "failed" else "")
     async with serving(client, stubs):
-        handle = await start(client, recorded.workflow, recorded.given, run=f"recorded-{uuid4().hex[:8]}")
+        handle = await start(client, stubs, recorded.workflow, recorded.given, run=f"recorded-{uuid4().hex[:8]}")
         if end == "canceled":
             await stubs.blocked.wait()
             await handle.cancel()

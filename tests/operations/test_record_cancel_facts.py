@@ -37,11 +37,11 @@ def cancel_from_outside(server: TemporalServer, *, run: str, work: bool) -> tupl
         client = await Client.connect(server.address, identity=WHO)
         stubs = Stubs(block="score_job")
         if not work:
-            handle = await start(client, KIND, INPUTS[KIND], run=run)
+            handle = await start(client, stubs, KIND, INPUTS[KIND], run=run)
             await handle.cancel()
             return handle.id, str(handle.first_execution_run_id)
         async with serving(client, stubs):
-            handle = await start(client, KIND, INPUTS[KIND], run=run)
+            handle = await start(client, stubs, KIND, INPUTS[KIND], run=run)
             await stubs.blocked.wait()
             await handle.cancel()
             await wait_for_end(handle)

@@ -210,8 +210,9 @@ def test_it_reads_the_end_and_the_start_of_the_exact_run(server: TemporalServer)
     async def run() -> list[Answer]:
         async with asyncio.timeout(30):
             client = await Client.connect(server.address)
-            async with serving(client, Stubs()):
-                handle = await start(client, "JobPreparationWorkflow", INPUTS["JobPreparationWorkflow"], run="a")
+            stubs = Stubs()
+            async with serving(client, stubs):
+                handle = await start(client, stubs, "JobPreparationWorkflow", INPUTS["JobPreparationWorkflow"], run="a")
                 await handle.result()
                 known = HeldBy(handle.first_execution_run_id or "", handle.id)
                 return await ask_about(client, [known, replace_run(known)])

@@ -85,7 +85,7 @@ def test_it_runs_between_its_two_control_writes_and_replays(server: TemporalServ
         stubs = Stubs()
         async with connected(server) as client:
             async with serving(client, stubs):
-                handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+                handle = await start(client, stubs, name, INPUTS[name], run=uuid4().hex)
                 await handle.result()
             history = await handle.fetch_history()
         assert stubs.calls == ["record_workflow_started", *CALLS[name], "record_workflow_outcome"]
@@ -100,7 +100,9 @@ def test_a_plain_exception_ends_the_run_once_as_internal(server: TemporalServer,
     async def run() -> None:
         stubs = Stubs(parallel=-1)
         async with connected(server) as client, serving(client, stubs):
-            handle = await start(client, name, dataclasses.replace(INPUTS[name], **BROKEN[name]), run=uuid4().hex)
+            handle = await start(
+                client, stubs, name, dataclasses.replace(INPUTS[name], **BROKEN[name]), run=uuid4().hex
+            )
             failure = await read_failure(handle)
             kinds = [event["eventType"] for event in json.loads((await handle.fetch_history()).to_json())["events"]]
         assert isinstance(failure, ApplicationError)
@@ -118,7 +120,7 @@ def test_what_was_found_is_prepared_although_its_enrichment_broke_off(server: Te
         name = "DiscoverWorkflow"
         async with connected(server) as client:
             async with serving(client, stubs):
-                handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+                handle = await start(client, stubs, name, INPUTS[name], run=uuid4().hex)
                 failure = await read_failure(handle)
             history = await handle.fetch_history()
         assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.CONFIGURATION
@@ -140,7 +142,7 @@ def test_a_cancellation_in_the_middle_is_recorded_once(server: TemporalServer, n
     async def run() -> None:
         stubs = Stubs(block=LONG_WORK[name])
         async with connected(server) as client, serving(client, stubs):
-            handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+            handle = await start(client, stubs, name, INPUTS[name], run=uuid4().hex)
             await stubs.blocked.wait()
             await handle.cancel()
             assert isinstance(await read_failure(handle), CancelledError)
@@ -155,7 +157,7 @@ def test_a_run_canceled_before_any_worker_saw_it_has_its_start_and_one_end(serve
     async def run() -> None:
         stubs = Stubs()
         async with connected(server) as client:
-            handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+            handle = await start(client, stubs, name, INPUTS[name], run=uuid4().hex)
             await handle.cancel()
             async with serving(client, stubs):
                 assert isinstance(await read_failure(handle), CancelledError)
@@ -175,7 +177,7 @@ def test_a_cancellation_during_the_last_write_leaves_the_end_as_recorded(
     async def run() -> None:
         stubs = Stubs(may_end=asyncio.Event(), fail=LAST_WORK[name] if fails else "")
         async with connected(server) as client, serving(client, stubs):
-            handle = await start(client, name, INPUTS[name], run=uuid4().hex)
+            handle = await start(client, stubs, name, INPUTS[name], run=uuid4().hex)
             await stubs.ending.wait()
             await handle.cancel()
             assert stubs.may_end is not None
@@ -200,8 +202,9 @@ def test_a_cancellation_during_the_last_write_leaves_the_end_as_recorded(
 def test_a_document_that_another_run_prints_is_skipped(server: TemporalServer, code: str, state: str) -> None:
     async def run() -> None:
         given = dataclasses.replace(INPUTS["JobPipelineWorkflow"], job_ids=(JOB,))
-        async with connected(server) as client, serving(client, Stubs(refuse_with=code)):
-            handle = await start(client, "JobPipelineWorkflow", given, run=uuid4().hex)
+        stubs = Stubs(refuse_with=code)
+        async with connected(server) as client, serving(client, stubs):
+            handle = await start(client, stubs, "JobPipelineWorkflow", given, run=uuid4().hex)
             assert (await handle.result())["counts"] == {state: 1}
 
     asyncio.run(run())
@@ -213,7 +216,7 @@ def test_a_canceled_selection_is_canceled_once_with_its_run(server: TemporalServ
         stubs = Stubs(block="pdf_job")
         given = dataclasses.replace(INPUTS["JobPipelineWorkflow"], job_ids=(JOB,))
         async with connected(server) as client:
-            handle = await start(client, "JobPipelineWorkflow", given, run=uuid4().hex)
+            handle = await start(client, stubs, "JobPipelineWorkflow", given, run=uuid4().hex)
             if not begun:
                 await handle.cancel()
             async with serving(client, stubs):
@@ -241,7 +244,7 @@ def test_a_run_over_the_budget_fails_before_any_work(
     async def run() -> None:
         stubs = Stubs(over_budget=True)
         async with connected(server) as client, serving(client, stubs):
-            handle = await start(client, name, dataclasses.replace(INPUTS[name], **changes), run=uuid4().hex)
+            handle = await start(client, stubs, name, dataclasses.replace(INPUTS[name], **changes), run=uuid4().hex)
             failure = await read_failure(handle)
             assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.BUDGET_EXCEEDED
             await replay(await handle.fetch_history())
@@ -256,7 +259,7 @@ def test_a_batch_that_has_to_wait_says_how_its_jobs_ended(server: TemporalServer
         stubs = Stubs(waits_after={"succeeded": 3, "pending": 2})
         given = dataclasses.replace(INPUTS["JobPipelineWorkflow"], stage="score", job_ids=(JOB,))
         async with connected(server) as client, serving(client, stubs):
-            handle = await start(client, "JobPipelineWorkflow", given, run=uuid4().hex)
+            handle = await start(client, stubs, "JobPipelineWorkflow", given, run=uuid4().hex)
             failure = await read_failure(handle)
             assert isinstance(failure, ApplicationError) and failure.type == ErrorCode.BUDGET_EXCEEDED
             await replay(await handle.fetch_history())

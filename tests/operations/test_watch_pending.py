@@ -120,7 +120,7 @@ def test_a_real_temporal_says_what_is_tried_again(server: TemporalServer) -> Non
         client = await Client.connect(server.address)
         stubs = Failing(parallel=1)
         async with serving(client, stubs):
-            handle = await start_workflow(client, "DiscoverWorkflow", INPUTS["DiscoverWorkflow"], run="retrying")
+            handle = await start_workflow(client, stubs, "DiscoverWorkflow", INPUTS["DiscoverWorkflow"], run="retrying")
             run = OpenRun(
                 str(handle.first_execution_run_id), handle.id, "DiscoverWorkflow", provisional=False, episode=0
             )

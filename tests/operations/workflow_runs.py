@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
@@ -42,7 +42,6 @@ from operations.registration import collect_workflows
 
 JOB = str(UUID(int=7))
 WORKSPACE = "0" * 64
-QUEUE = "jobctrl-local-00000000"
 
 #: One ordinary input for every registered workflow; a test requires that none is missing.
 INPUTS: dict[str, Any] = {
@@ -89,6 +88,8 @@ class Stubs:
     waits_after: dict[str, int] = field(default_factory=dict)  # how a batch's jobs ended before the rest had to wait
     fail: str = ""
     parallel: int = 2
+    #: Its own: a run that another test left without a worker must not come here.
+    queue: str = field(default_factory=lambda: f"stubs-{uuid4().hex}")
     calls: list[str] = field(default_factory=list)
     preflights: list[SpendPreflight] = field(default_factory=list)
     outcomes: list[WorkflowOutcome] = field(default_factory=list)
@@ -197,12 +198,12 @@ class Stubs:
 @asynccontextmanager
 async def serving(client: Client, stubs: Stubs) -> Any:
     """A worker with every registered workflow, in the default sandbox."""
-    async with Worker(client, task_queue=QUEUE, workflows=collect_workflows(), activities=stubs.build()):
+    async with Worker(client, task_queue=stubs.queue, workflows=collect_workflows(), activities=stubs.build()):
         yield
 
 
-async def start(client: Client, name: str, argument: Any, *, run: str) -> WorkflowHandle[Any, Any]:
-    return await client.start_workflow(name, argument, id=f"{name}-{run}", task_queue=QUEUE)
+async def start(client: Client, stubs: Stubs, name: str, argument: Any, *, run: str) -> WorkflowHandle[Any, Any]:
+    return await client.start_workflow(name, argument, id=f"{name}-{run}", task_queue=stubs.queue)
 
 
 def describe_ends(stubs: Stubs) -> list[tuple[RunStatus, str]]:
