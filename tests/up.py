@@ -10,23 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import own_database
+from tests.template import Template
 
 ROOT = Path(__file__).resolve().parents[1]
 READY = "Everything is running"
 
 
 @contextmanager
-def own_environment(home: Path) -> Iterator[dict[str, str]]:
-    """Free ports, and the kind of database that this run of the suite is about."""
-    with own_database(os.environ.get("DATABASE_URL", "")) as url:
+def own_environment(home: Path, template: Template) -> Iterator[dict[str, str]]:
+    """Free ports, and a migrated database."""
+    home.mkdir(mode=0o700)
+    with template.copied(home) as url:
         chosen = {
+            "DATABASE_URL": url,
             "JOBCTRL_HOME": str(home),
             "JOBCTRL_TEMPORAL_PORT": "0",
             "JOBCTRL_WEB_ADDRESS": "127.0.0.1:0",
             "SECRET_KEY": "of-a-test",
         }
-        yield {**os.environ, **chosen, **({"DATABASE_URL": url} if url else {})}
+        yield {**os.environ, **chosen}
 
 
 def build_command() -> list[str]:

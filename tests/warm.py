@@ -2,14 +2,19 @@
 
 A process that has imported the product forks for each command: the child is a process of its own, with the workspace's
 environment, its own connections and its own end. What a test says about a *start* it runs with ``manage.py`` itself.
+
+A request is a line of JSON with two descriptors for what the command prints. The answer is the child's pid, and one
+byte more once it has ended: its exit code; none where it was killed.
 """
 
 import array
 import gc
 import json
 import os
+import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +29,48 @@ from operations.processes.launch import tie_to_parent
 ROOT = Path(__file__).resolve().parents[1]
 KILLED = -signal.SIGKILL
 REQUEST_BYTES = 1 << 20
+PID = struct.Struct("!i")
+
+
+class WarmProcess:
+    """A command on its way, to be used like a ``subprocess.Popen``."""
+
+    def __init__(self, connection: socket.socket, arguments: tuple[str, ...]) -> None:
+        self.arguments = arguments
+        self.returncode: int | None = None
+        self._connection = connection
+        begun = connection.recv(PID.size, socket.MSG_WAITALL)
+        if not begun:
+            raise ChildProcessError(f"the process that forks for commands is gone: {' '.join(arguments)}")
+        (self.pid,) = PID.unpack(begun)
+        try:
+            self._handle: int | None = os.pidfd_open(self.pid)
+        except ProcessLookupError:  # it has ended already, and its parent wants no zombies
+            self._handle = None
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Raises ``subprocess.TimeoutExpired``; the command goes on then."""
+        if self.returncode is None:
+            if self._handle is not None and not select.select([self._handle], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.arguments, timeout or 0)
+            answer = self._connection.recv(1)
+            self.returncode = answer[0] if answer else KILLED
+            self._connection.close()
+            if self._handle is not None:
+                os.close(self._handle)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self._handle is not None and self.poll() is None:
+            signal.pidfd_send_signal(self._handle, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 class WarmCommands:
@@ -46,25 +93,24 @@ class WarmCommands:
                 start_new_session=True,
             )
 
+    def start(self, *arguments: str, output: int, errors: int, own_session: bool = False) -> WarmProcess:
+        """``output`` and ``errors`` are descriptors. Without a session of its own it ends with ``close``."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self._path)
+        handles = array.array("i", [output, errors])
+        request = json.dumps({"arguments": arguments, "own_session": own_session}).encode() + b"\n"
+        connection.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
+        return WarmProcess(connection, arguments)
+
     def run(self, *arguments: str, seconds: float) -> "subprocess.CompletedProcess[str]":
         """Raises ``subprocess.TimeoutExpired``; the command goes on then, until ``close``."""
         with (
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
-            socket.socket(socket.AF_UNIX) as connection,
         ):
-            connection.settimeout(seconds)
-            connection.connect(self._path)
-            handles = array.array("i", [output.fileno(), errors.fileno()])
-            ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)]
-            connection.sendmsg([json.dumps(arguments).encode() + b"\n"], ancillary)
-            try:
-                answer = connection.recv(1)
-            except TimeoutError:
-                raise subprocess.TimeoutExpired(arguments, seconds) from None
+            code = self.start(*arguments, output=output.fileno(), errors=errors.fileno()).wait(seconds)
             output.seek(0)
             errors.seek(0)
-            code = answer[0] if answer else KILLED
             return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
     def close(self) -> None:
@@ -79,7 +125,7 @@ def serve(listener: socket.socket) -> None:
     import django
 
     django.setup()
-    import temporalio.client  # noqa: F401
+    import operations.management.commands.runworker  # noqa: F401 # what most processes of the tests run
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children here
     gc.freeze()
@@ -95,14 +141,18 @@ def serve(listener: socket.socket) -> None:
 
 
 def run_command(connection: socket.socket) -> None:
-    """In the child; never returns. The last byte that it sends is the exit code."""
-    request, handles, _, _ = socket.recv_fds(connection, REQUEST_BYTES, 2)
+    """In the child; never returns."""
+    connection.sendall(PID.pack(os.getpid()))
+    line, handles, _, _ = socket.recv_fds(connection, REQUEST_BYTES, 2)
     for handle, standard in zip(handles, (1, 2), strict=True):
         os.dup2(handle, standard)
         os.close(handle)
-    while not request.endswith(b"\n"):
-        request += connection.recv(REQUEST_BYTES)
-    sys.argv = [str(ROOT / "manage.py"), *json.loads(request)]
+    while not line.endswith(b"\n"):
+        line += connection.recv(REQUEST_BYTES)
+    request = json.loads(line)
+    if request["own_session"]:
+        os.setsid()
+    sys.argv = [str(ROOT / "manage.py"), *request["arguments"]]
     code = 1
     try:
         code = run_main()

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from random import randrange
@@ -17,8 +17,8 @@ import httpx
 from operations.processes.children import build_tied_argv
 from operations.processes.ports import LOOPBACK, is_port_free
 from operations.processes.web_server import WebAddress, build_web_argv, is_web_serving
-from tests.postgres import own_database
 from tests.processes import wait_until
+from tests.template import Template
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "correct horse battery"
@@ -26,9 +26,7 @@ TOKEN_FIELD = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 PREPARE = """
 import json
-from django.core.management import call_command
 from django.utils import timezone
-call_command("migrate", interactive=False, verbosity=0)
 from operations.access.accounts import ensure_operator, set_password
 from operations.access.tokens import create_token
 user = ensure_operator()
@@ -71,9 +69,10 @@ class Web:
 
 
 @contextmanager
-def running_web(home: Path, **changes: str) -> Iterator[Web]:
-    """``changes`` are added to its environment."""
-    with own_database(os.environ.get("DATABASE_URL", "")) as database:
+def running_web(home: Path, template: Template | None, **changes: str) -> Iterator[Web]:
+    """``changes`` are added to its environment; without a template they name its database."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with template.copied(home) if template else nullcontext(changes.get("DATABASE_URL", "")) as database:
         address = WebAddress(LOOPBACK, choose_quiet_port())
         environment = {
             **os.environ,
@@ -83,10 +82,9 @@ def running_web(home: Path, **changes: str) -> Iterator[Web]:
             "JOBCTRL_TEMPORAL_PORT": "0",
             "SECRET_KEY": "of-a-test",
             "PYTHONPATH": str(ROOT),
-            **({"DATABASE_URL": database} if database else {}),
+            "DATABASE_URL": database,
             **changes,
         }
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         token = run_program(PREPARE.format(password=PASSWORD), environment=environment)
         log = home / "web.log"
         with log.open("ab") as output:

@@ -20,7 +20,8 @@ from tests.chaos.episode import Episode, Plan
 from tests.chaos.outage import Outage
 from tests.modelserver import ModelServer
 from tests.postgres import PostgresUnavailable, kept_cluster
-from tests.worker.making import migrated_template, new_workspace
+from tests.template import migrated_template
+from tests.worker.making import new_workspace
 from tests.worker.workspace import Workspace
 
 KILLS_A_ROUND = 10

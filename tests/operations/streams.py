@@ -16,8 +16,8 @@ from typing import Any
 
 from operations.processes.children import build_tied_argv
 from operations.processes.ports import LOOPBACK, choose_free_port
-from tests.postgres import own_database
 from tests.processes import wait_until
+from tests.template import Template
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS = "/v1/events/stream"
@@ -246,18 +246,18 @@ def is_on_postgres() -> bool:
 
 
 @contextmanager
-def serving_site(folder: Path, **settings: str) -> Iterator[Site]:
+def serving_site(folder: Path, template: Template, **settings: str) -> Iterator[Site]:
     with ExitStack() as stack:
-        url = stack.enter_context(own_database(os.environ.get("DATABASE_URL", "")))
+        home = folder / "home"
+        home.mkdir(mode=0o700)
         environment = {
             **os.environ,
             **FAST_TIMERS,
-            "JOBCTRL_HOME": str(folder / "home"),
+            "JOBCTRL_HOME": str(home),
+            "DATABASE_URL": stack.enter_context(template.copied(home)),
             "LOG_LEVEL": "WARNING",
-            **({"DATABASE_URL": url} if url else {}),
             **settings,
         }
-        subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
         webs = [WebProcess(environment, log=folder / f"web-{number}.log") for number in range(2)]
         for web in webs:
             stack.callback(web.close)

@@ -34,7 +34,8 @@ from operations.processes.workspace_lock import hold_workspace
 from operations.services.draining import ask_to_drain, confirm_drained, end_drain, find_drain, list_undrained
 from operations.workspace import ensure_workspace
 from tests.operations.api.conftest import note_worker
-from tests.worker.making import Template, migrated_template, new_workspace
+from tests.template import Template
+from tests.worker.making import new_workspace
 from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
 FLEETING = ("up.lock", "-wal", "-shm")
@@ -71,12 +72,6 @@ with writer():
         started_at=timezone.now(), last_seen_at=timezone.now(),
     )
 """
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
-    with migrated_template(tmp_path_factory.mktemp("database")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -6,14 +6,15 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
+from tests.template import Template
 from tests.webserver import Web, post_form, running_web
 
 pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with running_web(tmp_path_factory.mktemp("streams") / "home") as web:
+def web(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Web]:
+    with running_web(tmp_path_factory.mktemp("streams") / "home", template) as web:
         yield web
 
 

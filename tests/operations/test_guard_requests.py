@@ -16,6 +16,7 @@ from django.test import RequestFactory
 from operations.access.refusals import refuse_unavailable
 from operations.errors import WorkerUnavailable
 from tests.processes import wait_until
+from tests.template import Template
 from tests.webserver import Web, post_form, read_csrf, running_web
 
 pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
@@ -26,8 +27,8 @@ API = ["/v1/jobs", "/v1/nowhere", "/v1/", "/v1/health/", "/v1/schema/", STREAM, 
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with running_web(tmp_path_factory.mktemp("guard") / "home") as web:
+def web(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Web]:
+    with running_web(tmp_path_factory.mktemp("guard") / "home", template) as web:
         yield web
 
 
@@ -305,9 +306,9 @@ def test_a_websocket_is_refused(web: Web) -> None:
 # --- what it depends on ------------------------------------------------------------------------
 
 
-def test_it_says_what_to_do_while_the_database_is_gone(tmp_path: Path) -> None:
-    database, aside = tmp_path / "own.db", tmp_path / "aside.db"
-    with running_web(tmp_path / "home", DATABASE_URL=f"sqlite:///{database}") as own:
+def test_it_says_what_to_do_while_the_database_is_gone(tmp_path: Path, template: Template) -> None:
+    database, aside = tmp_path / "home" / "jobctrl.db", tmp_path / "aside.db"
+    with running_web(tmp_path / "home", template) as own:
         script = own.script()
         assert script.get("/admin/").status_code == 200
         database.rename(aside)
@@ -356,8 +357,8 @@ def test_other_failures_are_not_called_unavailable() -> None:
     assert refuse_unavailable(RequestFactory().get("/"), RuntimeError("a bug")) is None
 
 
-def test_it_stops_at_once_with_streams_open(tmp_path: Path) -> None:
-    with running_web(tmp_path / "home") as web:
+def test_it_stops_at_once_with_streams_open(tmp_path: Path, template: Template) -> None:
+    with running_web(tmp_path / "home", template) as web:
         script = web.script()
         with script.stream("GET", STREAM) as one, script.stream("GET", "/live/") as two:
             assert (one.status_code, two.status_code) == (200, 200)

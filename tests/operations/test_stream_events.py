@@ -9,13 +9,14 @@ import pytest
 
 from tests.operations.streams import EVENTS, LIVE, Site, is_on_postgres, serving_site
 from tests.processes import wait_until
+from tests.template import Template
 
 pytestmark = pytest.mark.worker
 
 
 @pytest.fixture(scope="module")
-def running_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving_site(tmp_path_factory.mktemp("site")) as site:
+def running_site(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Site]:
+    with serving_site(tmp_path_factory.mktemp("site"), template) as site:
         yield site
 
 

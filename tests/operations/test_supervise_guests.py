@@ -15,6 +15,7 @@ from operations.processes.ports import LOOPBACK, choose_free_port
 from operations.processes.presence import WORKER, list_present
 from operations.processes.web_server import ADDRESS_FILE, build_web_argv, choose_address, is_web_serving, parse_address
 from tests.processes import is_process_alive, wait_until
+from tests.template import Template
 from tests.temporal import running_temporal
 from tests.up import ROOT, own_environment, read_pids, run_up, running_up
 
@@ -24,11 +25,8 @@ STARTED_HERE = re.compile(r"^(\w+): running (?!already)", re.MULTILINE)
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    (tmp_path / "home").mkdir(mode=0o700)
-    with own_environment(tmp_path / "home") as chosen:
-        migrate = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"]
-        subprocess.run(migrate, env=chosen, check=True)
+def environment(tmp_path: Path, template: Template) -> Iterator[dict[str, str]]:
+    with own_environment(tmp_path / "home", template) as chosen:
         yield chosen
 
 

@@ -14,18 +14,21 @@ import pytest
 from operations.processes.ports import choose_free_port
 from operations.processes.temporal_server import is_serving
 from tests.processes import is_process_alive, wait_until
+from tests.template import Template
 from tests.up import own_environment, read_pids, run_up, running_up
 
 pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    with own_environment(tmp_path / "home") as chosen:
+def environment(tmp_path: Path, template: Template) -> Iterator[dict[str, str]]:
+    with own_environment(tmp_path / "home", template) as chosen:
         yield chosen
 
 
 def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path: Path) -> None:
+    home = tmp_path / "new"
+    environment |= {"JOBCTRL_HOME": str(home), "DATABASE_URL": f"sqlite:///{home / 'jobctrl.db'}"}
     with running_up(environment) as (up, lines):
         pids = read_pids(lines)
         assert [line.split(":")[0] for line in lines[:4]] == ["workspace", "temporal", "worker", "web"]
@@ -34,7 +37,7 @@ def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path:
 
         second = run_up(environment)
         assert second.returncode == 1
-        assert f"already running on {tmp_path}/home (pid {up.pid})" in second.stderr
+        assert f"already running on {home} (pid {up.pid})" in second.stderr
         assert all(map(is_process_alive, pids))
 
         up.send_signal(signal.SIGTERM)
@@ -43,7 +46,7 @@ def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path:
         told = [line for line in output.splitlines() if line.lower().endswith(("stopped", "stopped."))]
         assert told == ["web: stopped", "worker: stopped", "temporal: stopped", "Stopped."]
     assert not any(map(is_process_alive, pids))
-    assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
+    assert home.stat().st_mode & 0o777 == 0o700
 
 
 def test_sigkill_leaves_no_process_and_it_starts_again(environment: dict[str, str]) -> None:

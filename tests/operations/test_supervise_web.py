@@ -23,6 +23,7 @@ from operations.processes.web_server import (
     resolve_base_url,
 )
 from tests.processes import is_process_alive, wait_until
+from tests.template import Template
 from tests.up import own_environment, read_pids, run_up, running_up
 from tests.webserver import post_form
 
@@ -91,8 +92,8 @@ def test_another_program_on_the_port_is_not_taken_for_the_web_app(tmp_path: Path
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    with own_environment(tmp_path / "home") as chosen:
+def environment(tmp_path: Path, template: Template) -> Iterator[dict[str, str]]:
+    with own_environment(tmp_path / "home", template) as chosen:
         yield chosen
 
 

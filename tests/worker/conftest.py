@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.boardserver import BoardServer
+from tests.template import Template
 from tests.temporal import TemporalServer
-from tests.worker.making import Template, migrated_template, new_workspace
+from tests.worker.making import new_workspace
 from tests.worker.workspace import Workspace
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
-    with migrated_template(tmp_path_factory.mktemp("database")) as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
-"""Making workspaces: a migrated database to copy, a namespace of its own, and the folder that holds them."""
+"""Making workspaces: a copy of the migrated database, a namespace of its own, and the folder that holds them."""
 
 import asyncio
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -13,27 +10,8 @@ from uuid import uuid4
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 
-from tests.postgres import own_database
+from tests.template import Template
 from tests.worker.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A migrated, empty database that workspaces are copied from. ``url`` is "" on SQLite."""
-
-    file: Path
-    url: str = ""
-
-
-@contextmanager
-def migrated_template(folder: Path) -> Iterator[Template]:
-    with own_database(os.environ.get("DATABASE_URL", "")) as url:
-        home = folder / "template"
-        home.mkdir()
-        workspace = Workspace(home=home, database_url=url, temporal_address="", namespace="")
-        done = workspace.manage_anew("migrate", "--verbosity", "0")
-        assert done.returncode == 0, done.stderr
-        yield Template(home / "jobctrl.db", url)
 
 
 def register_namespace(address: str) -> str:
@@ -57,12 +35,10 @@ def new_workspace(
     """``allow``: hosts with ports that the gateway may reach although they are on loopback."""
     home = folder / "home"
     home.mkdir(mode=0o700, parents=True)
-    with own_database(template.url, template=template.url.rpartition("/")[2]) as url:
-        if not url:
-            shutil.copyfile(template.file, home / "jobctrl.db")
+    with template.copied(home) as url:
         workspace = Workspace(
             home=home,
-            database_url=url,
+            database_url=template.url and url,
             temporal_address=temporal_address,
             namespace=register_namespace(temporal_address) if temporal_address else "",
             environment={"JOBCTRL_ALLOW_PRIVATE_HOSTS": ",".join(allow)},

@@ -142,7 +142,7 @@ def assert_web_quotes_nothing(workspace: Workspace, models: ModelServer) -> None
     """Pages and API show a text only where it is at home, and the web process logs none of it."""
     environment = workspace.build_environment() | {"LOG_LEVEL": "DEBUG"}
     del environment["JOBCTRL_WEB_ADDRESS"]
-    with running_web(workspace.home, **environment) as web:
+    with running_web(workspace.home, None, **environment) as web:
         answers, refusals = try_provider(web, models), type_key(web)
         places = {**visit_pages(web, workspace, title=TITLE), **read_api(web, workspace, title=TITLE)}
         log = web.log.read_text(errors="replace")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from operations.processes.ports import LOOPBACK, choose_free_port
+from tests.template import Template
 from tests.temporal import running_temporal
-from tests.worker.making import Template, new_workspace
+from tests.worker.making import new_workspace
 from tests.worker.workspace import START_SECONDS, Workspace
 
 pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]

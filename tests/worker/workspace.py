@@ -8,9 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,9 +21,8 @@ import psycopg
 import pytest
 from temporalio.client import Client, WorkflowHandle
 
-from operations.processes.children import build_tied_argv
 from tests.processes import is_process_alive
-from tests.warm import WarmCommands
+from tests.warm import WarmCommands, WarmProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE_PROFILE = ROOT / "discovery" / "sample_profile.json"
@@ -48,9 +48,10 @@ class Workspace:
     temporal_address: str
     namespace: str
     environment: dict[str, str] = field(default_factory=dict)
-    worker: "subprocess.Popen[bytes] | None" = None
-    warm: WarmCommands | None = None
+    worker: WarmProcess | None = None
+    warm: list[WarmCommands] = field(default_factory=list)  # one of each environment that was used
     run_ids: list[str] = field(default_factory=list)
+    kept: threading.local = field(default_factory=threading.local)
 
     # --- processes ---------------------------------------------------------------------------------
 
@@ -73,17 +74,10 @@ class Workspace:
     def worker_log(self) -> Path:
         return self.home.parent / f"{self.home.name}-worker.log"
 
-    def spawn_worker(self) -> "subprocess.Popen[bytes]":
+    def spawn_worker(self) -> WarmProcess:
         """Start a worker without waiting for it; it dies with the test process."""
         with self.worker_log.open("ab") as log:
-            self.worker = subprocess.Popen(
-                build_tied_argv([sys.executable, str(ROOT / "manage.py"), "runworker"]),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=self.build_environment(),
-                start_new_session=True,
-            )
+            self.worker = self.warm_up().start("runworker", output=log.fileno(), errors=log.fileno(), own_session=True)
         return self.worker
 
     def start_worker(self) -> int:
@@ -148,11 +142,13 @@ class Workspace:
 
     def close(self) -> None:
         """Kill what is left, the browser included."""
-        self.cool_down()
         if self.worker is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.worker.pid, signal.SIGKILL)
             self.worker.wait()
+        for warm in self.warm:
+            warm.close()
+        self.warm = []
 
     # --- commands ----------------------------------------------------------------------------------
 
@@ -178,17 +174,16 @@ class Workspace:
 
     def manage(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> "subprocess.CompletedProcess[str]":
         """The same command in a process of its own, without the second that a start takes."""
-        environment = self.build_environment()
-        if self.warm is None or self.warm.environment != environment:
-            self.cool_down()
-            self.warm = WarmCommands(environment)
-        return self.warm.run(*arguments, seconds=seconds)
+        return self.warm_up().run(*arguments, seconds=seconds)
 
-    def cool_down(self) -> None:
-        """End the process that waits for commands; the next one starts another."""
-        if self.warm is not None:
-            self.warm.close()
-            self.warm = None
+    def warm_up(self) -> WarmCommands:
+        """The process that forks for commands in the environment of now."""
+        environment = self.build_environment()
+        for warm in self.warm:
+            if warm.environment == environment:
+                return warm
+        self.warm.append(WarmCommands(environment))
+        return self.warm[-1]
 
     def run(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
         """A command that must succeed; returns what it printed."""
@@ -236,7 +231,7 @@ class Workspace:
     def query(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Read the database as it is, past the product. Placeholders are ``%s``."""
         if self.database_url:
-            with psycopg.connect(self.database_url, autocommit=True) as connection:
+            with self.connected() as connection:
                 return connection.execute(statement.encode(), parameters or None).fetchall()
         path = self.home / "jobctrl.db"
         connection_ = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)
@@ -244,6 +239,19 @@ class Workspace:
             return connection_.execute(statement.replace("%s", "?"), parameters).fetchall()
         finally:
             connection_.close()
+
+    @contextlib.contextmanager
+    def connected(self) -> "Iterator[psycopg.Connection[tuple[Any, ...]]]":
+        """To PostgreSQL, which starts a process for each connection: while something is waited for, one is enough."""
+        if connection := getattr(self.kept, "connection", None):
+            yield connection
+            return
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            self.kept.connection = connection
+            try:
+                yield connection
+            finally:
+                self.kept.connection = None
 
     def count(self, table: str, where: str = "1 = 1", *parameters: object) -> int:
         return int(self.query(f"SELECT count(*) FROM {table} WHERE {where}", *parameters)[0][0])
@@ -326,10 +334,11 @@ class Workspace:
 
     def wait_until(self, claim: Callable[[], bool], *, what: str, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if claim():
-                return
-            time.sleep(POLL_SECONDS)
+        with self.connected() if self.database_url else contextlib.nullcontext():
+            while time.monotonic() < deadline:
+                if claim():
+                    return
+                time.sleep(POLL_SECONDS)
         raise AssertionError(f"not within {seconds:g} s: {what}\n{self.describe()}")
 
     def describe(self) -> str:

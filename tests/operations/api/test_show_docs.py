@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+from tests.template import Template
 from tests.webserver import Web, running_web
 
 pytestmark = [pytest.mark.browser, pytest.mark.worker, pytest.mark.sqlite_alone]
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    with running_web(tmp_path_factory.mktemp("docs") / "home") as web:
+def web(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Web]:
+    with running_web(tmp_path_factory.mktemp("docs") / "home", template) as web:
         yield web
 
 
