@@ -109,12 +109,13 @@ class Workspace:
         """
         assert self.worker is not None
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            self.worker.send_signal(signal.SIGSTOP)
-            if claim() and self.is_writable():
-                return
-            self.worker.send_signal(signal.SIGCONT)
-            time.sleep(0.01)
+        with self.connected():
+            while time.monotonic() < deadline:
+                self.worker.send_signal(signal.SIGSTOP)
+                if claim() and self.is_writable():
+                    return
+                self.worker.send_signal(signal.SIGCONT)
+                time.sleep(0.01)
         raise AssertionError(f"not within {seconds:g} s: {what}\n{self.describe()}")
 
     def is_writable(self) -> bool:
@@ -230,28 +231,35 @@ class Workspace:
 
     def query(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Read the database as it is, past the product. Placeholders are ``%s``."""
-        if self.database_url:
-            with self.connected() as connection:
-                return connection.execute(statement.encode(), parameters or None).fetchall()
-        path = self.home / "jobctrl.db"
-        connection_ = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)
-        try:
-            return connection_.execute(statement.replace("%s", "?"), parameters).fetchall()
-        finally:
-            connection_.close()
+        with self.connected() as ask:
+            return ask(statement, parameters)
 
     @contextlib.contextmanager
-    def connected(self) -> "Iterator[psycopg.Connection[tuple[Any, ...]]]":
-        """To PostgreSQL, which starts a process for each connection: while something is waited for, one is enough."""
-        if connection := getattr(self.kept, "connection", None):
-            yield connection
+    def connected(self) -> "Iterator[Callable[[str, tuple[object, ...]], list[tuple[Any, ...]]]]":
+        """While something is waited for, one connection is enough: SQLite reads the whole schema for a new one,
+        PostgreSQL starts a process."""
+        if kept := getattr(self.kept, "ask", None):
+            yield kept
             return
-        with psycopg.connect(self.database_url, autocommit=True) as connection:
-            self.kept.connection = connection
+        with contextlib.closing(self.connect()) as connection:
+
+            def ask(statement: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
+                if self.database_url:
+                    cursor = connection.execute(statement, parameters or None)
+                else:
+                    cursor = connection.execute(statement.replace("%s", "?"), parameters)
+                return list(cursor.fetchall())
+
+            self.kept.ask = ask
             try:
-                yield connection
+                yield ask
             finally:
-                self.kept.connection = None
+                self.kept.ask = None
+
+    def connect(self) -> Any:
+        if self.database_url:
+            return psycopg.connect(self.database_url, autocommit=True)
+        return sqlite3.connect(f"file:{self.home / 'jobctrl.db'}?mode=ro", uri=True, timeout=20)
 
     def count(self, table: str, where: str = "1 = 1", *parameters: object) -> int:
         return int(self.query(f"SELECT count(*) FROM {table} WHERE {where}", *parameters)[0][0])
@@ -334,7 +342,7 @@ class Workspace:
 
     def wait_until(self, claim: Callable[[], bool], *, what: str, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
-        with self.connected() if self.database_url else contextlib.nullcontext():
+        with self.connected():
             while time.monotonic() < deadline:
                 if claim():
                     return
