@@ -62,7 +62,7 @@ class CompiledInsert:
         with connection.cursor() as cursor:
             cursor.execute(
                 self._sql,
-                [field.get_db_prep_save(getattr(row, field.attname), connection) for field in self._fields],
+                [field.get_db_prep_save(field.pre_save(row, True), connection) for field in self._fields],
             )
 
 

@@ -9,7 +9,7 @@ from django.db.models import Count, F, IntegerField, QuerySet, TextField, UUIDFi
 from django.test.utils import CaptureQueriesContext
 
 from operations.compiled import CompiledInsert, CompiledQuery
-from operations.models import JobStageState, OperationalAttemptMetric, StoredSetting
+from operations.models import JobStageState, OperationalAttemptMetric, StoredSetting, Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +119,8 @@ def test_an_insert_stores_what_create_stores() -> None:
     assert first == second
     with pytest.raises(TypeError, match="colour"):
         CompiledInsert(OperationalAttemptMetric).run(colour="red")
+
+
+def test_an_insert_fills_in_what_create_fills_in() -> None:
+    CompiledInsert(Workspace).run(identity="w", task_queue="q", database="d", home="h")
+    assert Workspace.objects.get(identity="w").created_at is not None
