@@ -43,7 +43,7 @@ class CompiledQuery(Generic[R]):
 
     def _compile(self) -> "_Statement":
         queryset = self._build(*(_Slot(place, field) for place, field in enumerate(self._fields)))
-        statement = self._statement = _make_statement(queryset)
+        statement = self._statement = _make_statement(queryset, slots=len(self._fields))
         return statement
 
 
@@ -80,11 +80,14 @@ class _Slot(Expression):
 @dataclass(frozen=True, slots=True)
 class _Statement:
     sql: str
+    slots: int
     parameters: tuple[Any, ...]
     conversions: tuple[tuple[int, Any, Any], ...]
     make: Callable[[Sequence[Any]], Any]
 
     def fill_in(self, values: Sequence[object]) -> list[Any]:
+        if len(values) != self.slots or None in values:
+            raise TypeError(f"this statement takes {self.slots} values, and none of them is None: it would be IS NULL")
         return [
             given.output_field.get_db_prep_value(values[given.place], connection) if isinstance(given, _Slot) else given
             for given in self.parameters
@@ -98,7 +101,7 @@ class _Statement:
             yield self.make(row)
 
 
-def _make_statement(queryset: "QuerySet[Any, Any]") -> _Statement:
+def _make_statement(queryset: "QuerySet[Any, Any]", *, slots: int) -> _Statement:
     compiler = queryset.query.get_compiler(connection=connection)
     sql, parameters = compiler.as_sql()
     columns = [column for column, _, _ in compiler.select]
@@ -107,7 +110,7 @@ def _make_statement(queryset: "QuerySet[Any, Any]") -> _Statement:
         for place, (converts, column) in compiler.get_converters(columns).items()
         for convert in converts
     )
-    return _Statement(sql, tuple(parameters), conversions, _choose_maker(queryset, compiler))
+    return _Statement(sql, slots, tuple(parameters), conversions, _choose_maker(queryset, compiler))
 
 
 def _choose_maker(queryset: "QuerySet[Any, Any]", compiler: Any) -> Callable[[Sequence[Any]], Any]:

@@ -48,3 +48,25 @@ def test_a_command_dies_with_the_server(commands: WarmCommands, tmp_path: Path) 
         os.kill(commands._server.pid, signal.SIGKILL)
         assert running.result(30)[0] == KILLED
     wait_until(lambda: not is_process_alive(int(note.read_text())), what="the command is gone")
+
+
+def test_a_command_killed_at_once_is_a_killed_one(commands: WarmCommands) -> None:
+    with open(os.devnull, "wb") as nowhere:
+        for _ in range(20):
+            started = commands.start(
+                *("shell", "--verbosity", "0", "--command", "import time; time.sleep(60)"),
+                output=nowhere.fileno(),
+                errors=nowhere.fileno(),
+                own_session=True,
+            )
+            os.killpg(started.pid, signal.SIGKILL)
+            assert started.wait(10) == KILLED
+            started.kill()
+
+
+def test_a_command_ends_as_python_does(commands: WarmCommands) -> None:
+    program = (
+        "import atexit, threading, time; atexit.register(print, 'at the end'); "
+        "threading.Thread(target=lambda: (time.sleep(0.3), print('thread'))).start()"
+    )
+    assert run(commands, program) == (0, "thread\nat the end", "")

@@ -18,17 +18,16 @@ READY = "Everything is running"
 
 @contextmanager
 def own_environment(home: Path, template: Template) -> Iterator[dict[str, str]]:
-    """Free ports, and a migrated database."""
+    """Free ports, and a migrated database, on SQLite where the product looks for it by itself."""
     home.mkdir(mode=0o700)
     with template.copied(home) as url:
         chosen = {
-            "DATABASE_URL": url,
             "JOBCTRL_HOME": str(home),
             "JOBCTRL_TEMPORAL_PORT": "0",
             "JOBCTRL_WEB_ADDRESS": "127.0.0.1:0",
             "SECRET_KEY": "of-a-test",
         }
-        yield {**os.environ, **chosen}
+        yield {**os.environ, **chosen, **({"DATABASE_URL": url} if template.url else {})}
 
 
 def build_command() -> list[str]:

@@ -8,6 +8,7 @@ byte more once it has ended: its exit code; none where it was killed.
 """
 
 import array
+import atexit
 import gc
 import json
 import os
@@ -18,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,7 +35,8 @@ PID = struct.Struct("!i")
 
 
 class WarmProcess:
-    """A command on its way, to be used like a ``subprocess.Popen``."""
+    """A command on its way, to be used like a ``subprocess.Popen``. It has read its request and has its own session,
+    if it was to have one. Ended by whatever signal, its code is ``KILLED``."""
 
     def __init__(self, connection: socket.socket, arguments: tuple[str, ...]) -> None:
         self.arguments = arguments
@@ -56,21 +59,37 @@ class WarmProcess:
     def wait(self, timeout: float | None = None) -> int:
         """Raises ``subprocess.TimeoutExpired``; the command goes on then."""
         if self.returncode is None:
-            if self._handle is not None and not select.select([self._handle], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(self.arguments, timeout or 0)
-            answer = self._connection.recv(1)
-            self.returncode = answer[0] if answer else KILLED
-            self._connection.close()
             if self._handle is not None:
-                os.close(self._handle)
+                ended = select.poll()
+                ended.register(self._handle, select.POLLIN)
+                if not ended.poll(None if timeout is None else timeout * 1000):
+                    raise subprocess.TimeoutExpired(self.arguments, timeout or 0)
+            self.returncode = self._read_code()
+            self.close()
         return self.returncode
+
+    def _read_code(self) -> int:
+        """It was sent before the end; who waited for it might wait for a child of the command instead."""
+        try:
+            answer = self._connection.recv(1, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return KILLED
+        return answer[0] if answer else KILLED
 
     def send_signal(self, number: int) -> None:
         if self._handle is not None and self.poll() is None:
-            signal.pidfd_send_signal(self._handle, number)
+            with suppress(ProcessLookupError):  # it has just ended
+                signal.pidfd_send_signal(self._handle, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Forget it, whether it has ended or not."""
+        self._connection.close()
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
 
 
 class WarmCommands:
@@ -108,7 +127,11 @@ class WarmCommands:
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
         ):
-            code = self.start(*arguments, output=output.fileno(), errors=errors.fileno()).wait(seconds)
+            process = self.start(*arguments, output=output.fileno(), errors=errors.fileno())
+            try:
+                code = process.wait(seconds)
+            finally:
+                process.close()
             output.seek(0)
             errors.seek(0)
             return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
@@ -142,7 +165,6 @@ def serve(listener: socket.socket) -> None:
 
 def run_command(connection: socket.socket) -> None:
     """In the child; never returns."""
-    connection.sendall(PID.pack(os.getpid()))
     line, handles, _, _ = socket.recv_fds(connection, REQUEST_BYTES, 2)
     for handle, standard in zip(handles, (1, 2), strict=True):
         os.dup2(handle, standard)
@@ -152,10 +174,12 @@ def run_command(connection: socket.socket) -> None:
     request = json.loads(line)
     if request["own_session"]:
         os.setsid()
+    connection.sendall(PID.pack(os.getpid()))
     sys.argv = [str(ROOT / "manage.py"), *request["arguments"]]
     code = 1
     try:
         code = run_main()
+        end_as_python_does()
     finally:
         from django.db import connections
 
@@ -164,6 +188,12 @@ def run_command(connection: socket.socket) -> None:
         sys.stderr.flush()
         connection.sendall(bytes([code & 0xFF]))
         os._exit(code & 0xFF)
+
+
+def end_as_python_does() -> None:
+    """A thread that does not end keeps its process, and what was to be done at the end is done."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
 
 
 def run_main() -> int:

@@ -124,3 +124,12 @@ def test_an_insert_stores_what_create_stores() -> None:
 def test_an_insert_fills_in_what_create_fills_in() -> None:
     CompiledInsert(Workspace).run(identity="w", task_queue="q", database="d", home="h")
     assert Workspace.objects.get(identity="w").created_at is not None
+
+
+@pytest.mark.parametrize("values", [(), (uuid4(),), (uuid4(), None), (uuid4(), "score", 3)])
+def test_a_statement_takes_one_value_for_each_of_its_places(values: tuple[object, ...]) -> None:
+    query = CompiledQuery(
+        lambda job_id, stage: JobStageState.objects.filter(job_id=job_id, stage=stage), UUIDField(), TextField()
+    )
+    with pytest.raises(TypeError, match="takes 2 values"):
+        query.rows(*values)

@@ -28,7 +28,7 @@ def environment(tmp_path: Path, template: Template) -> Iterator[dict[str, str]]:
 
 def test_it_runs_until_it_is_told_to_stop(environment: dict[str, str], tmp_path: Path) -> None:
     home = tmp_path / "new"
-    environment |= {"JOBCTRL_HOME": str(home), "DATABASE_URL": f"sqlite:///{home / 'jobctrl.db'}"}
+    environment["JOBCTRL_HOME"] = str(home)
     with running_up(environment) as (up, lines):
         pids = read_pids(lines)
         assert [line.split(":")[0] for line in lines[:4]] == ["workspace", "temporal", "worker", "web"]
@@ -111,9 +111,9 @@ def test_it_says_who_has_its_port(environment: dict[str, str]) -> None:
     ],
 )
 def test_it_starts_nothing_where_it_could_not_work(
-    environment: dict[str, str], setting: str, value: str, message: str
+    environment: dict[str, str], tmp_path: Path, setting: str, value: str, message: str
 ) -> None:
-    refused = run_up({**environment, setting: value})
+    refused = run_up({**environment, "JOBCTRL_HOME": str(tmp_path / "new"), setting: value})
     assert refused.returncode == 1
     assert message in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -30,6 +30,7 @@ HEARTBEAT_SECONDS = "5"
 POLL_SECONDS = 0.02
 START_SECONDS = 90.0
 COMMAND_SECONDS = 240.0
+END_SECONDS = 15.0
 
 T = TypeVar("T")
 
@@ -143,13 +144,15 @@ class Workspace:
 
     def close(self) -> None:
         """Kill what is left, the browser included."""
-        if self.worker is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.worker.pid, signal.SIGKILL)
-            self.worker.wait()
-        for warm in self.warm:
-            warm.close()
-        self.warm = []
+        try:
+            if self.worker is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self.worker.pid, signal.SIGKILL)
+                self.worker.wait(END_SECONDS)
+        finally:
+            for warm in self.warm:
+                warm.close()
+            self.warm = []
 
     # --- commands ----------------------------------------------------------------------------------
 
