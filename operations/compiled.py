@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import AutoField, Expression, Field, Model, QuerySet
 from django.db.models.query import FlatValuesListIterable, ModelIterable, ValuesListIterable
 
@@ -53,13 +53,16 @@ class CompiledInsert:
     def __init__(self, model: type[Model]) -> None:
         self._model = model
         self._fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
+        if any(field.generated or field.has_db_default() for field in self._fields):
+            raise TypeError(f"{model.__name__} has columns that the database fills in")
         columns = ", ".join(str(field.column) for field in self._fields)
         self._sql = f"INSERT INTO {model._meta.db_table} ({columns}) VALUES ({', '.join(['%s'] * len(self._fields))})"
 
     def run(self, **values: object) -> None:
         """``values`` by field; defaults are the model's, and a name that it does not have is a ``TypeError``."""
         row = self._model(**values)
-        with connection.cursor() as cursor:
+        # A row that is refused dooms the transaction, as create's does.
+        with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
             cursor.execute(
                 self._sql,
                 [field.get_db_prep_save(field.pre_save(row, True), connection) for field in self._fields],
@@ -114,6 +117,8 @@ def _make_statement(queryset: "QuerySet[Any, Any]", *, slots: int) -> _Statement
 
 
 def _choose_maker(queryset: "QuerySet[Any, Any]", compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    if compiler.has_extra_select or queryset._prefetch_related_lookups:  # type: ignore[attr-defined]
+        raise TypeError("neither columns that only order what is distinct are read so, nor prefetched rows")
     kind: type[Any] = queryset._iterable_class
     if kind is FlatValuesListIterable:
         return lambda row: row[0]

@@ -143,7 +143,7 @@ def fold_live(write: Write) -> None:
         return
     events = cast(list[LoggedEvent], write.events)
     live = _move_watermarks(events[-1].id)
-    if len(live) < len(list_apps()) and len(_read_states()) < len(list_apps()):
+    if not live.issuperset(list_apps()) and not _read_states().keys() >= set(list_apps()):
         ensure_watermarks()
         live = _move_watermarks(events[-1].id)
     for app in list_apps():
@@ -158,10 +158,16 @@ def fold_live(write: Write) -> None:
 
 
 def _move_watermarks(event_id: int) -> set[str]:
-    """Returns the apps that are live, all of which are now said to have folded up to here."""
+    """Returns the apps that are live, all of which are now said to have folded up to here.
+
+    The mark of an app that is not installed any more stays where it is: nothing of it is folded.
+    """
+    apps = list_apps()
+    marks = ", ".join(["%s"] * len(apps))
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s RETURNING app", [event_id, LIVE]
+            f"UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s AND app IN ({marks}) RETURNING app",
+            [event_id, LIVE, *apps],
         )
         return {app for (app,) in cursor.fetchall()}
 
@@ -248,7 +254,7 @@ def list_failing_apps() -> list[str]:
 def list_flagged_apps() -> list[str]:
     """Apps whose projections are not current: failing, rebuilding, or never folded over an existing log."""
     marks = dict(ProjectionWatermark.objects.values_list("app", "state"))
-    if len(marks) < len(list_apps()) and read_head():
+    if not marks.keys() >= set(list_apps()) and read_head():
         return [app for app in list_apps() if marks.get(app) != LIVE]
     return [app for app in list_apps() if marks.get(app, LIVE) != LIVE]
 

@@ -1,7 +1,8 @@
 """Projection tables and their folds, declared by each app's ``projections.py``.
 
 A fold changes one row for one event and nothing else: it never reads the clock, the database or
-a service, so live folding, catching up and rebuilding give the same rows.
+a service, so live folding, catching up and rebuilding give the same rows. What it takes from an
+event's payload it copies or leaves as it is: other rows may hold the same object.
 """
 
 from collections.abc import Callable

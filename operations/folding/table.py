@@ -91,7 +91,7 @@ def _make_row_class(name: str, fields: "Sequence[models.Field[Any, Any]]") -> tu
     taken apart nor put together again.
     """
     slots = tuple(f"raw_{f.attname}" if isinstance(f, models.JSONField) else f.attname for f in fields)
-    base = make_dataclass(f"{name}Values", slots, slots=True)
+    base = make_dataclass(f"{name}Values", slots, slots=True, eq=False, repr=False)
     documents = {
         field.attname: _make_document(getattr(base, slot))
         for field, slot in zip(fields, slots, strict=True)

@@ -17,6 +17,7 @@ from operations.folding.engine import (
     list_flagged_apps,
     read_stream_watermark,
 )
+from operations.models import ProjectionWatermark
 from operations.reconciling import run_reconcilers
 from tests.operations.cast import record_cast
 from tests.operations.shadow import SECRET, ShadowApp
@@ -113,8 +114,11 @@ def test_it_has_nothing_to_catch_up_for_a_live_app(shadow: ShadowApp) -> None:
     assert shadow.read() == {"good": 1}
 
 
-def test_it_flags_a_new_app_that_meets_an_existing_log(shadow: ShadowApp) -> None:
+@pytest.mark.parametrize("former", [(), ("removed",)], ids=["", "in place of another"])
+def test_it_flags_a_new_app_that_meets_an_existing_log(shadow: ShadowApp, former: Sequence[str]) -> None:
     shadow.write("old")
+    for app in former:
+        ProjectionWatermark.objects.create(app=app, state="live", last_event_id=0)
     shadow.mark().delete()
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM shadow_counters")
@@ -126,6 +130,7 @@ def test_it_flags_a_new_app_that_meets_an_existing_log(shadow: ShadowApp) -> Non
     run_reconcilers(startup=False)
     assert shadow.mark().state == "live"
     assert shadow.read() == {"old": 1, "next": 1}
+    assert [shadow.mark(app).last_event_id for app in former] == [0 for _ in former], "nobody folded anything of it"
 
 
 def test_it_starts_live_on_an_empty_log(shadow: ShadowApp, assert_rebuild_matches: Callable[[], None]) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Count, F, IntegerField, QuerySet, TextField, UUIDField
 from django.test.utils import CaptureQueriesContext
 
@@ -119,6 +119,21 @@ def test_an_insert_stores_what_create_stores() -> None:
     assert first == second
     with pytest.raises(TypeError, match="colour"):
         CompiledInsert(OperationalAttemptMetric).run(colour="red")
+
+
+def test_it_refuses_columns_that_only_order_what_is_distinct() -> None:
+    query = CompiledQuery(lambda: JobStageState.objects.values_list("stage").distinct().order_by("updated_at"))
+    with pytest.raises(TypeError, match="only order"):
+        query.rows()
+
+
+def test_a_refused_insert_dooms_its_transaction() -> None:
+    insert = CompiledInsert(Workspace)
+    insert.run(identity="w", task_queue="q", database="d", home="h")
+    with transaction.atomic():
+        with pytest.raises(IntegrityError):
+            insert.run(identity="w", task_queue="q", database="d", home="h")
+        assert transaction.get_rollback()
 
 
 def test_an_insert_fills_in_what_create_fills_in() -> None:
