@@ -72,7 +72,7 @@ class Web:
 def running_web(home: Path, template: Template | None, **changes: str) -> Iterator[Web]:
     """``changes`` are added to its environment; without a template they name its database."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with template.copied(home) if template else nullcontext(changes.get("DATABASE_URL", "")) as database:
+    with template.copied(home) if template else nullcontext(changes["DATABASE_URL"]) as database:
         address = WebAddress(LOOPBACK, choose_quiet_port())
         environment = {
             **os.environ,

@@ -142,11 +142,12 @@ def fold_live(write: Write) -> None:
     if not write.events:
         return
     events = cast(list[LoggedEvent], write.events)
-    live = _move_watermarks(events[-1].id)
-    if not live.issuperset(list_apps()) and not _read_states().keys() >= set(list_apps()):
+    apps = list_apps()
+    live = _move_watermarks(apps, events[-1].id)
+    if not live.issuperset(apps) and not _read_states().keys() >= set(apps):
         ensure_watermarks()
-        live = _move_watermarks(events[-1].id)
-    for app in list_apps():
+        live = _move_watermarks(apps, events[-1].id)
+    for app in apps:
         if app not in live:
             continue
         try:
@@ -157,12 +158,11 @@ def fold_live(write: Write) -> None:
             ProjectionWatermark.objects.filter(app=app).update(last_event_id=events[0].id - 1)
 
 
-def _move_watermarks(event_id: int) -> set[str]:
-    """Returns the apps that are live, all of which are now said to have folded up to here.
+def _move_watermarks(apps: Sequence[str], event_id: int) -> set[str]:
+    """Returns those of the apps that are live, all of which are now said to have folded up to here.
 
     The mark of an app that is not installed any more stays where it is: nothing of it is folded.
     """
-    apps = list_apps()
     marks = ", ".join(["%s"] * len(apps))
     with connection.cursor() as cursor:
         cursor.execute(

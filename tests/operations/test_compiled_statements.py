@@ -121,10 +121,13 @@ def test_an_insert_stores_what_create_stores() -> None:
         CompiledInsert(OperationalAttemptMetric).run(colour="red")
 
 
-def test_it_refuses_columns_that_only_order_what_is_distinct() -> None:
-    query = CompiledQuery(lambda: JobStageState.objects.values_list("stage").distinct().order_by("updated_at"))
-    with pytest.raises(TypeError, match="only order"):
-        query.rows()
+def test_it_refuses_prefetched_rows_and_columns_that_only_order_what_is_distinct() -> None:
+    for build in (
+        lambda: JobStageState.objects.values_list("stage").distinct().order_by("updated_at"),
+        lambda: JobStageState.objects.prefetch_related("events"),
+    ):
+        with pytest.raises(TypeError, match="only order what is distinct are read so, nor prefetched"):
+            CompiledQuery(build).rows()
 
 
 def test_a_refused_insert_dooms_its_transaction() -> None:
