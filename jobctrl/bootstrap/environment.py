@@ -19,6 +19,8 @@ REQUIREMENTS = {
     "development": ("requirements.txt", "requirements-dev.txt"),
 }
 STAMP_NAME = "jobctrl-installed.json"
+#: The one of Python 3.11 takes twice as long: it weighs every file of every package's page.
+PIP = "pip==26.3"
 
 
 class BootstrapError(Exception):
@@ -110,8 +112,12 @@ def _install_requirements(environment: Path, *, root: Path, requirements: str) -
     name = REQUIREMENTS[requirements][-1]
     print(f"Installing {name} (a few minutes the first time)", file=sys.stderr)
     options = ["--disable-pip-version-check", "--root-user-action=ignore", "--quiet"]
+    install = [str(environment / "bin" / "python"), "-m", "pip", "install", *options]
+    if subprocess.run([*install, PIP], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode:
+        print(f"Going on without {PIP}", file=sys.stderr)
+    # Python compiles what is imported; most of what these packages bring never is.
     _run(
-        [str(environment / "bin" / "python"), "-m", "pip", "install", *options, "-r", str(root / name)],
+        [*install, "--no-compile", "-r", str(root / name)],
         failure=f"pip could not install {name}; its message is above.",
     )
 
