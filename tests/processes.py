@@ -4,11 +4,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 from operations.processes.children import Part, Running
+from operations.processes.ports import is_port_free
 
 WAIT_SECONDS = 15.0
+
+_chance = SystemRandom()  # pytest-randomly gives every process the same seed
 
 
 def is_process_alive(pid: int) -> bool:
@@ -31,6 +35,12 @@ def list_processes_in(home: Path) -> list[str]:
         if f"JOBCTRL_HOME={home}".encode() in environment.split(b"\0") or str(home).encode() in command:
             found.append(command.replace(b"\0", b" ").decode(errors="replace"))
     return found
+
+
+def choose_quiet_port() -> int:
+    """A free port below those that the system hands out by itself, so that no other test's connection takes it before
+    whoever is to listen there has begun."""
+    return next(port for port in iter(lambda: _chance.randrange(20_000, 30_000), None) if is_port_free(port))
 
 
 def wait_until(claim: Callable[[], bool], *, what: str, seconds: float = WAIT_SECONDS) -> None:

@@ -2,16 +2,15 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.postgres import own_database
+from tests.warm import get_warm
 
-ROOT = Path(__file__).resolve().parents[1]
+MIGRATE_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,7 @@ def migrated_template(folder: Path) -> Iterator[Template]:
     with own_database(os.environ.get("DATABASE_URL", "")) as url:
         file = folder / "jobctrl.db"
         chosen = {"JOBCTRL_HOME": str(folder), "SECRET_KEY": "of-a-test", "DATABASE_URL": url or f"sqlite:///{file}"}
-        subprocess.run(
-            [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"],
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, **chosen},
-            check=True,
-        )
+        migrate = ("manage.py", "migrate", "--verbosity", "0")
+        done = get_warm().run(*migrate, environment={**os.environ, **chosen}, seconds=MIGRATE_SECONDS)
+        assert done.returncode == 0, done.stderr
         yield Template(file, url)

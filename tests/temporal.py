@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from operations.processes.children import build_tied_argv
-from operations.processes.ports import LOOPBACK, choose_free_port
+from operations.processes.ports import LOOPBACK
 from operations.processes.temporal_server import build_server_argv, find_temporal_binary, is_serving
+from tests.processes import choose_quiet_port
 
 START_SECONDS = 90.0
 STOP_SECONDS = 10.0
@@ -43,7 +44,7 @@ def start_temporal(db_file: Path, *, port: int | None = None, namespace: str = "
 
     Call it from a thread that lives as long as the server is wanted: the main thread.
     """
-    chosen = port or choose_free_port()
+    chosen = port or choose_quiet_port()
     address = f"{LOOPBACK}:{chosen}"
     log = db_file.with_suffix(".log")
     argv = build_server_argv(find_temporal_binary(), db_file=db_file, port=chosen, namespace=namespace)

@@ -1,17 +1,19 @@
-"""``manage.py`` commands without the second that each start of Python and Django takes.
+"""Python processes of the product without the second or two that each start and its imports take.
 
-A process that has imported the product forks for each command: the child is a process of its own, with the workspace's
-environment, its own connections and its own end. What a test says about a *start* it runs with ``manage.py`` itself.
+One process that has imported the product forks for all others: the child is a process of its own, with the environment
+it is given, its own settings, connections and end. What a test says about a *start* it runs with ``manage.py`` itself.
 
-A request is a line of JSON with two descriptors for what the command prints. The answer is the child's pid, and one
-byte more once it has ended: its exit code; none where it was killed.
+A request is a line of JSON with three descriptors, for standard input, output and errors. The answer is the child's
+pid, and one byte more once it has ended: its exit code; none where it was killed.
 """
 
 import array
 import atexit
 import gc
+import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -25,17 +27,41 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from operations.processes.children import build_tied_argv
 from operations.processes.launch import tie_to_parent
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLED = -signal.SIGKILL
 REQUEST_BYTES = 1 << 20
 PID = struct.Struct("!i")
+#: What the product takes from the environment as it is imported, and where the settings find no home of anybody's.
+IMPORTED_WITH = {
+    "DJANGO_SETTINGS_MODULE": "jobctrl.settings",
+    "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS": "5",
+    "PYTHONUNBUFFERED": "1",
+    "SECRET_KEY": "of-a-test",
+    "OPENBLAS_NUM_THREADS": "1",  # numpy's threads would not be carried over a fork
+}
+#: What a worker imports as it begins and with its first jobs.
+WORKED_WITH = (
+    *("operations.management.commands.runworker", "operations.worker.runtime", "discovery.gateway", "scoring.builtin"),
+    *("bm25s", "materials.rendering.documents", "materials.rendering.browser", "playwright.sync_api", "pypdf"),
+)
+
+_first = threading.Lock()
+_servers: "list[WarmServer]" = []
+
+
+def get_warm() -> "WarmServer":
+    """The one of this process; it is made when it is first needed."""
+    with _first:
+        if not _servers:
+            _servers.append(WarmServer())
+            atexit.register(_servers[0].close)
+        return _servers[0]
 
 
 class WarmProcess:
-    """A command on its way, to be used like a ``subprocess.Popen``. It has read its request and has its own session,
+    """A process on its way, to be used like a ``subprocess.Popen``. It has read its request and has its own session,
     if it was to have one. Ended by whatever signal, its code is ``KILLED``."""
 
     def __init__(self, connection: socket.socket, arguments: tuple[str, ...]) -> None:
@@ -44,7 +70,7 @@ class WarmProcess:
         self._connection = connection
         begun = connection.recv(PID.size, socket.MSG_WAITALL)
         if not begun:
-            raise ChildProcessError(f"the process that forks for commands is gone: {' '.join(arguments)}")
+            raise ChildProcessError(f"the process that forks for others is gone: {' '.join(arguments)}")
         (self.pid,) = PID.unpack(begun)
         try:
             self._handle: int | None = os.pidfd_open(self.pid)
@@ -57,7 +83,7 @@ class WarmProcess:
         return None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Raises ``subprocess.TimeoutExpired``; the command goes on then."""
+        """Raises ``subprocess.TimeoutExpired``; it goes on then."""
         if self.returncode is None:
             if self._handle is not None:
                 ended = select.poll()
@@ -65,11 +91,14 @@ class WarmProcess:
                 if not ended.poll(None if timeout is None else timeout * 1000):
                     raise subprocess.TimeoutExpired(self.arguments, timeout or 0)
             self.returncode = self._read_code()
-            self.close()
+            self._connection.close()
+            if self._handle is not None:
+                os.close(self._handle)
+                self._handle = None
         return self.returncode
 
     def _read_code(self) -> int:
-        """It was sent before the end; who waited for it might wait for a child of the command instead."""
+        """It was sent before the end; who waited for it might wait for a child of the process instead."""
         try:
             answer = self._connection.recv(1, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -81,104 +110,126 @@ class WarmProcess:
             with suppress(ProcessLookupError):  # it has just ended
                 signal.pidfd_send_signal(self._handle, number)
 
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def close(self) -> None:
-        """Forget it, whether it has ended or not."""
-        self._connection.close()
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
 
+class WarmServer:
+    """The client's side, of one thread or several: each process has a connection of its own. The server, and every
+    process that still runs, is killed when this process ends."""
 
-class WarmCommands:
-    """The client's side, of one thread or several: each command has a connection of its own. The thread that makes it
-    outlives it: the server, and every command that still runs, is killed when that thread ends."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.environment = dict(environment)
+    def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="warm-")
-        self._path = str(Path(self._folder.name) / "commands")
+        self._path = str(Path(self._folder.name) / "requests")
+        home = {"JOBCTRL_HOME": str(Path(self._folder.name) / "home")}
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self._path)
             listener.listen(32)
             self._server = subprocess.Popen(
-                build_tied_argv([sys.executable, "-m", "tests.warm", str(listener.fileno())]),
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-m", "tests.warm", str(listener.fileno())],
+                stdin=subprocess.PIPE,
                 cwd=ROOT,
-                env=self.environment,
+                env={**os.environ, **IMPORTED_WITH, **home},
                 pass_fds=[listener.fileno()],
                 start_new_session=True,
             )
 
-    def start(self, *arguments: str, output: int, errors: int, own_session: bool = False) -> WarmProcess:
-        """``output`` and ``errors`` are descriptors. Without a session of its own it ends with ``close``."""
+    @property
+    def pid(self) -> int:
+        return self._server.pid
+
+    def start(
+        self,
+        *arguments: str,
+        environment: Mapping[str, str],
+        output: int,
+        errors: int,
+        input: int | None = None,
+        own_session: bool = False,
+    ) -> WarmProcess:
+        """``python`` with these arguments: ``manage.py COMMAND``, ``-m MODULE`` or ``-c PROGRAM``, in the project's
+        folder. ``input``, ``output`` and ``errors`` are descriptors."""
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(self._path)
-        handles = array.array("i", [output, errors])
-        request = json.dumps({"arguments": arguments, "own_session": own_session}).encode() + b"\n"
-        connection.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
+        request = {"arguments": arguments, "environment": dict(environment), "own_session": own_session}
+        with open(os.devnull, "rb") as nothing:
+            handles = array.array("i", [nothing.fileno() if input is None else input, output, errors])
+            line = json.dumps(request).encode() + b"\n"
+            connection.sendmsg([line], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
         return WarmProcess(connection, arguments)
 
-    def run(self, *arguments: str, seconds: float) -> "subprocess.CompletedProcess[str]":
-        """Raises ``subprocess.TimeoutExpired``; the command goes on then, until ``close``."""
+    def run(
+        self, *arguments: str, environment: Mapping[str, str], seconds: float
+    ) -> "subprocess.CompletedProcess[str]":
+        """Raises ``subprocess.TimeoutExpired``, and kills it then."""
         with (
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
         ):
-            process = self.start(*arguments, output=output.fileno(), errors=errors.fileno())
+            process = self.start(*arguments, environment=environment, output=output.fileno(), errors=errors.fileno())
             try:
                 code = process.wait(seconds)
-            finally:
-                process.close()
+            except BaseException:
+                process.kill()
+                process.wait()
+                raise
             output.seek(0)
             errors.seek(0)
             return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
     def close(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._server.pid, signal.SIGKILL)
-        self._server.wait()
+        self._server.kill()
+        self._server.communicate()
         self._folder.cleanup()
 
 
 def serve(listener: socket.socket) -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobctrl.settings")
+    """Until whoever started it has ended."""
     import django
 
     django.setup()
-    import operations.management.commands.runworker  # noqa: F401 # what most processes of the tests run
+    from django.urls import get_resolver
 
+    for module in WORKED_WITH:
+        importlib.import_module(module)
+    get_resolver().url_patterns  # noqa: B018 - reading it imports the pages' modules
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children here
+    gc.collect()
     gc.freeze()
     server = os.getpid()
-    while True:
+    waiting = select.poll()
+    waiting.register(listener, select.POLLIN)
+    waiting.register(sys.stdin, select.POLLHUP)
+    while all(at == listener.fileno() for at, _ in waiting.poll()):
         connection, _ = listener.accept()
         if os.fork() == 0:
             tie_to_parent(server)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listener.close()
-            run_command(connection)
+            run_request(connection)
         connection.close()
 
 
-def run_command(connection: socket.socket) -> None:
+def run_request(connection: socket.socket) -> None:
     """In the child; never returns."""
-    line, handles, _, _ = socket.recv_fds(connection, REQUEST_BYTES, 2)
-    for handle, standard in zip(handles, (1, 2), strict=True):
+    line, handles, _, _ = socket.recv_fds(connection, REQUEST_BYTES, 3)
+    for standard, handle in enumerate(handles):
         os.dup2(handle, standard)
         os.close(handle)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     while not line.endswith(b"\n"):
         line += connection.recv(REQUEST_BYTES)
     request = json.loads(line)
     if request["own_session"]:
         os.setsid()
     connection.sendall(PID.pack(os.getpid()))
-    sys.argv = [str(ROOT / "manage.py"), *request["arguments"]]
     code = 1
     try:
-        code = run_main()
+        take_environment(request["environment"])
+        code = run_python(request["arguments"])
         end_as_python_does()
     finally:
         from django.db import connections
@@ -190,18 +241,38 @@ def run_command(connection: socket.socket) -> None:
         os._exit(code & 0xFF)
 
 
-def end_as_python_does() -> None:
-    """A thread that does not end keeps its process, and what was to be done at the end is done."""
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
+def take_environment(environment: dict[str, str]) -> None:
+    """The settings and what Django made of them; of the product nothing remembers one from its import."""
+    from django.conf import settings
+    from django.db import connections
+    from django.utils.log import configure_logging
+
+    import jobctrl.settings
+
+    os.environ.clear()
+    os.environ.update(environment)
+    importlib.reload(jobctrl.settings)
+    settings._setup()
+    configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+    vars(connections).clear()
+    connections.__init__()  # type: ignore[misc]
 
 
-def run_main() -> int:
-    """The exit code that Python gives for what ``main`` raises."""
-    from manage import main
-
+def run_python(arguments: list[str]) -> int:
+    """The exit code that Python gives for what the program raises."""
+    what, *rest = arguments
     try:
-        main()
+        if what == "-m":
+            sys.argv = rest
+            runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        elif what == "-c":
+            sys.argv = [what, *rest[1:]]
+            exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
+        else:
+            from manage import main
+
+            sys.argv = [str(ROOT / what), *rest]
+            main()
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
@@ -211,6 +282,12 @@ def run_main() -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def end_as_python_does() -> None:
+    """A thread that does not end keeps its process, and what was to be done at the end is done."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
 
 
 if __name__ == "__main__":

@@ -4,24 +4,23 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from random import randrange
 from typing import Any
 
 import httpx
 
-from operations.processes.children import build_tied_argv
-from operations.processes.ports import LOOPBACK, is_port_free
+from operations.processes.ports import LOOPBACK
 from operations.processes.web_server import WebAddress, build_web_argv, is_web_serving
-from tests.processes import wait_until
+from tests.processes import choose_quiet_port, wait_until
 from tests.template import Template
+from tests.warm import WarmProcess, get_warm
 
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "correct horse battery"
+COMMAND_SECONDS = 60.0
 TOKEN_FIELD = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 PREPARE = """
@@ -42,7 +41,7 @@ class Web:
     address: WebAddress
     environment: dict[str, str]
     token: str
-    process: "subprocess.Popen[bytes]"
+    process: WarmProcess
     log: Path
 
     @property
@@ -50,8 +49,9 @@ class Web:
         return self.address.base_url
 
     def manage(self, *arguments: str) -> str:
-        command = [sys.executable, str(ROOT / "manage.py"), *arguments]
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, check=True).stdout.strip()
+        done = get_warm().run("manage.py", *arguments, environment=self.environment, seconds=COMMAND_SECONDS)
+        done.check_returncode()
+        return done.stdout.strip()
 
     def visitor(self, **settings: Any) -> httpx.Client:
         """A browser of its own: cookies are kept, redirects are not followed, nobody is signed in."""
@@ -88,12 +88,8 @@ def running_web(home: Path, template: Template | None, **changes: str) -> Iterat
         token = run_program(PREPARE.format(password=PASSWORD), environment=environment)
         log = home / "web.log"
         with log.open("ab") as output:
-            process = subprocess.Popen(
-                build_tied_argv(build_web_argv(address)),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=environment,
+            process = get_warm().start(
+                *build_web_argv(address)[1:], environment=environment, output=output.fileno(), errors=output.fileno()
             )
         try:
             wait_until(lambda: is_web_serving(address), what=f"the web process serves; its log: {log}", seconds=90)
@@ -107,15 +103,8 @@ def running_web(home: Path, template: Template | None, **changes: str) -> Iterat
                 process.wait()
 
 
-def choose_quiet_port() -> int:
-    """A free port below those that the system hands out by itself, so that no other test's connection takes it before
-    the web process has started."""
-    return next(port for port in iter(lambda: randrange(20_000, 30_000), None) if is_port_free(port))
-
-
 def run_program(program: str, *, environment: dict[str, str]) -> Any:
-    command = [sys.executable, "-c", f"import django; django.setup()\n{program}"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = get_warm().run("-c", program, environment=environment, seconds=COMMAND_SECONDS)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else None
 

@@ -3,15 +3,13 @@
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 
-from operations.processes.children import build_tied_argv
-from operations.processes.ports import choose_free_port
+from tests.processes import choose_quiet_port
 from tests.temporal import TemporalServer, start_temporal
-from tests.worker.workspace import ROOT, Workspace
+from tests.warm import WarmProcess, get_warm
+from tests.worker.workspace import Workspace
 
 WEB = "web"
 WEB_SECONDS = 60.0
@@ -37,7 +35,7 @@ class Programs:
     workspace: Workspace
     workers: int = 1
     temporal: TemporalServer | None = None
-    processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    processes: dict[str, WarmProcess] = field(default_factory=dict)
     lives: list[Life] = field(default_factory=list)
     web_port: int = 0
 
@@ -46,7 +44,7 @@ class Programs:
 
     def start(self) -> None:
         self.start_temporal()
-        self.web_port = choose_free_port()
+        self.web_port = choose_quiet_port()
         self.spawn(WEB)
         self.start_workers()
 
@@ -62,23 +60,16 @@ class Programs:
         self.wait_for_workers()
 
     def spawn(self, name: str) -> None:
-        argv = [sys.executable, str(ROOT / "manage.py"), "runworker"]
+        argv: tuple[str, ...] = ("manage.py", "runworker")
         if name == WEB:
-            where = ("-b", "127.0.0.1", "-p", str(self.web_port))
-            argv = [sys.executable, "-m", "daphne", *where, "jobctrl.asgi:application"]
-        environment = self.workspace.build_environment() | {
-            "DJANGO_SETTINGS_MODULE": "jobctrl.settings",
-            "PYTHONPATH": str(ROOT),
-            "LOG_LEVEL": "WARNING",
-        }
+            argv = ("-m", "daphne", "-b", "127.0.0.1", "-p", str(self.web_port), "jobctrl.asgi:application")
         with self.workspace.worker_log.open("ab") as log:
-            process = subprocess.Popen(
-                build_tied_argv(argv),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                start_new_session=True,
+            process = get_warm().start(
+                *argv,
+                environment=self.workspace.build_environment() | {"LOG_LEVEL": "WARNING"},
+                output=log.fileno(),
+                errors=log.fileno(),
+                own_session=True,
             )
         self.processes[name] = process
         self.lives.append(Life(name, process.pid, time.monotonic()))

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from operations.processes.children import build_tied_argv
-from operations.processes.ports import LOOPBACK, choose_free_port
-from tests.processes import wait_until
+from operations.processes.ports import LOOPBACK
+from tests.processes import choose_quiet_port, wait_until
 from tests.template import Template
+from tests.warm import get_warm
 
-ROOT = Path(__file__).resolve().parents[2]
 EVENTS = "/v1/events/stream"
 LIVE = "/live/"
 PROBE = "/test-probe"
@@ -129,27 +127,28 @@ class WriterProcess:
     """A process of its own that writes to the workspace on demand (``tests.operations.stream_writer``)."""
 
     def __init__(self, environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            build_tied_argv([sys.executable, "-m", "tests.operations.stream_writer"]),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            env=environment,
-        )
+        asked, asking = os.pipe()
+        answering, answered = os.pipe()
+        with open(asked, "rb") as orders, open(answered, "wb") as answers:
+            self._process = get_warm().start(
+                *("-m", "tests.operations.stream_writer"),
+                environment=environment,
+                input=orders.fileno(),
+                output=answers.fileno(),
+                errors=2,
+            )
+        self._orders, self._answers = os.fdopen(asking, "w"), os.fdopen(answering)
 
     def ask(self, what: str, **arguments: Any) -> Any:
         self.begin(what, **arguments)
         return self.finish()
 
     def begin(self, what: str, **arguments: Any) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"what": what, **arguments}) + "\n")
-        self._process.stdin.flush()
+        self._orders.write(json.dumps({"what": what, **arguments}) + "\n")
+        self._orders.flush()
 
     def finish(self) -> Any:
-        assert self._process.stdout is not None
-        answer = self._process.stdout.readline()
+        answer = self._answers.readline()
         assert answer, "the writer process has ended"
         return json.loads(answer)
 
@@ -158,27 +157,22 @@ class WriterProcess:
         return ids
 
     def close(self) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
+        self._orders.close()
         self._process.wait(10)
-        self._process.stdout.close()
+        self._answers.close()
 
 
 class WebProcess:
     """daphne over the product's application, with ``PROBE`` beside it (``tests.operations.stream_probe``)."""
 
     def __init__(self, environment: dict[str, str], *, log: Path) -> None:
-        self.port = choose_free_port()
+        self.port = choose_quiet_port()
         with log.open("wb") as output:
-            self.process = subprocess.Popen(
-                build_tied_argv(
-                    [sys.executable, "-m", "daphne", "-p", str(self.port), "tests.operations.stream_probe:application"]
-                ),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=ROOT,
-                env=environment,
+            self.process = get_warm().start(
+                *("-m", "daphne", "-p", str(self.port), "tests.operations.stream_probe:application"),
+                environment=environment,
+                output=output.fileno(),
+                errors=output.fileno(),
             )
         self.log = log
 

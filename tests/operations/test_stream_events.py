@@ -169,16 +169,19 @@ def test_it_keeps_its_clock_while_events_pour_in(site: Site) -> None:
 
 def test_it_shows_nothing_above_the_projections(site: Site) -> None:
     client = site.connect().wait_for_opening()
-    before = client.frames[0].id
-    event_id = site.writer.ask("append_unfolded")
-    late = site.connect(last_id=before).wait_for_opening()
+    (known,) = site.writer.append(1)
+    client.wait(lambda seen: known in seen.ids, what="what was written before")
+    unfolded = site.writer.ask("append_unfolded")
+    late = site.connect(last_id=known).wait_for_opening()
     time.sleep(0.5)
-    assert client.ids == late.ids == []
+    assert client.ids[-1] == known
+    assert late.ids == []
 
-    site.writer.ask("set_mark", event_id=event_id)
+    site.writer.ask("set_mark", event_id=unfolded)
     for one in (client, late):
-        one.wait(lambda seen: bool(seen.ids), what="the event, once it was folded")
-        assert one.ids == [event_id]
+        one.wait(lambda seen: unfolded in seen.ids, what="the event, once it was folded")
+    assert client.ids[-2:] == [known, unfolded]
+    assert late.ids == [unfolded]
 
 
 def test_it_goes_on_past_a_flagged_app_and_has_pages_refetch_once_it_has_caught_up(site: Site) -> None:

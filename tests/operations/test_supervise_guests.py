@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from operations.processes.ports import LOOPBACK, choose_free_port
+from operations.processes.ports import LOOPBACK
 from operations.processes.presence import WORKER, list_present
 from operations.processes.web_server import ADDRESS_FILE, build_web_argv, choose_address, is_web_serving, parse_address
-from tests.processes import is_process_alive, wait_until
+from tests.processes import choose_quiet_port, is_process_alive, wait_until
 from tests.template import Template
 from tests.temporal import running_temporal
 from tests.up import ROOT, own_environment, read_pids, run_up, running_up
@@ -78,18 +78,27 @@ def test_it_starts_only_what_is_not_running_and_stops_only_that(environment: dic
         assert not any(map(is_process_alive, (web, own.pid)))
 
 
-def test_it_takes_its_own_web_process_for_what_it_is(environment: dict[str, str], tmp_path: Path) -> None:
+def test_it_takes_its_own_processes_for_what_they_are(environment: dict[str, str], tmp_path: Path) -> None:
+    """The worker has said nothing yet: no heartbeat, no question to Temporal, which only ``up`` starts."""
     home = Path(environment["JOBCTRL_HOME"])
-    address = parse_address(f"{LOOPBACK}:{choose_free_port()}")
+    address = parse_address(f"{LOOPBACK}:{choose_quiet_port()}")
     settings = {"DJANGO_SETTINGS_MODULE": "jobctrl.settings", "JOBCTRL_WEB_ADDRESS": address.netloc}
     by_hand = {**environment, **settings}
-    with running_by_hand(list(build_web_argv(address)), by_hand, tmp_path / "web.log") as web:
+    with (
+        running_by_hand([sys.executable, "manage.py", "runworker"], environment, tmp_path / "worker.log") as worker,
+        running_by_hand(list(build_web_argv(address)), by_hand, tmp_path / "web.log") as web,
+    ):
+        wait_until(lambda: len(list_present(home, WORKER)) == 1, what="the worker begins", seconds=60)
         wait_until(lambda: is_web_serving(address), what="the web process serves", seconds=60)
         with running_up({**environment, "JOBCTRL_WEB_ADDRESS": address.netloc}) as (up, lines):
-            assert STARTED_HERE.findall("\n".join(lines)) == ["temporal", "worker"]
-            assert f"web: running already at {address.base_url} (pid {web.pid}, not started here" in "\n".join(lines)
+            told = "\n".join(lines)
+            assert STARTED_HERE.findall(told) == ["temporal"]
+            assert read_pids(lines)[1] == worker.pid
+            assert [process.pid for process in list_present(home, WORKER)] == [worker.pid]
+            assert f"web: running already at {address.base_url} (pid {web.pid}, not started here" in told
             up.send_signal(signal.SIGINT)
             assert up.wait(60) == 0
+        assert worker.poll() is None
         assert is_web_serving(address)
         assert not (home / ADDRESS_FILE).exists()
         (home / ADDRESS_FILE).write_text(address.netloc)
@@ -100,22 +109,6 @@ def test_it_takes_its_own_web_process_for_what_it_is(environment: dict[str, str]
         refused = run_up({**environment, **other})
         assert refused.returncode == 1
         assert f"wanted for the web app, is taken by pid {web.pid} " in refused.stderr
-
-
-def test_a_worker_that_waits_for_temporal_is_not_joined_by_a_second(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    """It has said nothing yet: no heartbeat, no question to Temporal, which only ``up`` starts."""
-    home = Path(environment["JOBCTRL_HOME"])
-    with running_by_hand([sys.executable, "manage.py", "runworker"], environment, tmp_path / "worker.log") as worker:
-        wait_until(lambda: len(list_present(home, WORKER)) == 1, what="the worker begins", seconds=60)
-        with running_up(environment) as (up, lines):
-            assert STARTED_HERE.findall("\n".join(lines)) == ["temporal", "web"]
-            assert read_pids(lines)[1] == worker.pid
-            assert [process.pid for process in list_present(home, WORKER)] == [worker.pid]
-            up.send_signal(signal.SIGINT)
-            assert up.wait(60) == 0
-        assert worker.poll() is None
 
 
 def test_a_worker_of_another_home_is_another_workspaces(environment: dict[str, str], tmp_path: Path) -> None:

@@ -1,15 +1,11 @@
 """The web app as a part of ``manage.py up``: its address, its sign-in link, its end."""
 
 import os
-import re
-import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from operations.processes.ports import LOOPBACK, PortTaken, choose_free_port
@@ -22,12 +18,8 @@ from operations.processes.web_server import (
     parse_address,
     resolve_base_url,
 )
-from tests.processes import is_process_alive, wait_until
 from tests.template import Template
-from tests.up import own_environment, read_pids, run_up, running_up
-from tests.webserver import post_form
-
-LINK = re.compile(r"Sign in .*: (http://127\.0\.0\.1:\d+)(/sign-in/\?token=\S+)")
+from tests.up import own_environment, run_up
 
 
 @pytest.mark.parametrize(
@@ -95,54 +87,6 @@ def test_another_program_on_the_port_is_not_taken_for_the_web_app(tmp_path: Path
 def environment(tmp_path: Path, template: Template) -> Iterator[dict[str, str]]:
     with own_environment(tmp_path / "home", template) as chosen:
         yield chosen
-
-
-@pytest.mark.worker
-@pytest.mark.sqlite_alone
-def test_up_prints_a_link_that_signs_in_and_stops_with_streams_open(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    with running_up(environment) as (up, lines):
-        assert up.stdout is not None
-        found = LINK.match(up.stdout.readline())
-        assert found
-        base, link = found.groups()
-        assert f"web: running at {base} (pid {read_pids(lines)[2]}" in "\n".join(lines)
-        with httpx.Client(base_url=base, trust_env=False) as browser:
-            health = browser.get("/v1/health").json()
-            assert health["status"] == "ok", health
-            entered = post_form(browser, link, to="/sign-in/", token=link.rpartition("=")[2])
-            assert entered.status_code == 302
-            wait_until(lambda: "lastSeenAt" in browser.get("/v1/health").json()["worker"], what="the session counts")
-            details = browser.get("/v1/health").json()
-            assert details["temporal"]["state"] == "reachable"
-            assert details["worker"]["lastSeenAt"]
-            assert str(tmp_path) not in str(details)
-            assert browser.get("/admin/").status_code == 200
-
-            with browser.stream("GET", "/live/") as nudges:
-                assert nudges.status_code == 200
-                begun = time.monotonic()
-                up.send_signal(signal.SIGINT)
-                output, _ = up.communicate(timeout=60)
-        assert output.split("\n")[:4] == ["web: stopped", "worker: stopped", "temporal: stopped", "Stopped."]
-        assert time.monotonic() - begun < 20
-        assert link.rpartition("=")[2] not in (tmp_path / "home" / "logs" / "web.log").read_text()
-
-
-@pytest.mark.worker
-@pytest.mark.sqlite_alone
-def test_sigkill_of_up_leaves_no_web_process_and_its_port_free(environment: dict[str, str], tmp_path: Path) -> None:
-    with running_up(environment) as (up, lines):
-        web = read_pids(lines)[2]
-        os.kill(web, signal.SIGKILL)
-        address = parse_address((tmp_path / "home" / ADDRESS_FILE).read_text())
-        wait_until(lambda: is_web_serving(address), what="a killed web process is started again", seconds=30)
-        assert up.poll() is None
-        up.kill()
-    wait_until(lambda: not is_web_serving(address), what="the web app is gone")
-    wait_until(lambda: not is_process_alive(web), what="its first process is gone")
-    assert choose_address(tmp_path / "home", setting="127.0.0.1:0") == address
 
 
 @pytest.mark.worker

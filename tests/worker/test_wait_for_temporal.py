@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from operations.processes.ports import LOOPBACK, choose_free_port
+from operations.processes.ports import LOOPBACK
+from tests.processes import choose_quiet_port
 from tests.template import Template
 from tests.temporal import running_temporal
 from tests.worker.making import new_workspace
@@ -25,7 +26,7 @@ record_started(WorkflowStart("discover-local", "01234567-89ab-4def-8123-456789ab
 def early(tmp_path: Path, template: Template) -> Iterator[Workspace]:
     """A workspace whose Temporal is not running yet."""
     with new_workspace(tmp_path / "workspace", template=template, temporal_address="", allow=[]) as made:
-        made.temporal_address, made.namespace = f"{LOOPBACK}:{choose_free_port()}", "default"
+        made.temporal_address, made.namespace = f"{LOOPBACK}:{choose_quiet_port()}", "default"
         yield made
 
 

@@ -5,8 +5,8 @@ import urllib.request
 
 import pytest
 
-from operations.processes.ports import choose_free_port
 from tests.boardserver import BoardServer
+from tests.processes import choose_quiet_port
 from tests.worker.boards import add_boards, build_postings, serve_board
 from tests.worker.workspace import Workspace
 
@@ -21,7 +21,7 @@ def read_metrics(port: int) -> str:
 
 
 def test_it_shows_the_sdks_metrics_and_names_its_work(workspace: Workspace, boards: BoardServer) -> None:
-    port = choose_free_port()
+    port = choose_quiet_port()
     workspace.environment |= {
         "JOBCTRL_WORKER_METRICS_ADDRESS": f"127.0.0.1:{port}",
         "LOG_FORMAT": "json",

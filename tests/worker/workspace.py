@@ -22,11 +22,10 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 
 from tests.processes import is_process_alive
-from tests.warm import WarmCommands, WarmProcess
+from tests.warm import IMPORTED_WITH, WarmProcess, get_warm
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE_PROFILE = ROOT / "discovery" / "sample_profile.json"
-HEARTBEAT_SECONDS = "5"
 POLL_SECONDS = 0.02
 START_SECONDS = 90.0
 COMMAND_SECONDS = 240.0
@@ -50,7 +49,6 @@ class Workspace:
     namespace: str
     environment: dict[str, str] = field(default_factory=dict)
     worker: WarmProcess | None = None
-    warm: list[WarmCommands] = field(default_factory=list)  # one of each environment that was used
     run_ids: list[str] = field(default_factory=list)
     kept: threading.local = field(default_factory=threading.local)
 
@@ -62,14 +60,11 @@ class Workspace:
             "JOBCTRL_ENV_FILE": os.devnull,
             "TEMPORAL_ADDRESS": self.temporal_address,
             "TEMPORAL_NAMESPACE": self.namespace or "default",
-            "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS": HEARTBEAT_SECONDS,
             "JOBCTRL_TEMPORAL_PORT": "0",
             "JOBCTRL_WEB_ADDRESS": "127.0.0.1:0",
-            "SECRET_KEY": "of-a-test",
             "DATABASE_URL": self.database_url or f"sqlite:///{self.home / 'jobctrl.db'}",
-            "PYTHONUNBUFFERED": "1",
         }
-        return {**os.environ, **chosen, **self.environment}
+        return {**os.environ, **IMPORTED_WITH, **chosen, **self.environment}
 
     @property
     def worker_log(self) -> Path:
@@ -78,7 +73,13 @@ class Workspace:
     def spawn_worker(self) -> WarmProcess:
         """Start a worker without waiting for it; it dies with the test process."""
         with self.worker_log.open("ab") as log:
-            self.worker = self.warm_up().start("runworker", output=log.fileno(), errors=log.fileno(), own_session=True)
+            self.worker = get_warm().start(
+                *("manage.py", "runworker"),
+                environment=self.build_environment(),
+                output=log.fileno(),
+                errors=log.fileno(),
+                own_session=True,
+            )
         return self.worker
 
     def start_worker(self) -> int:
@@ -144,15 +145,10 @@ class Workspace:
 
     def close(self) -> None:
         """Kill what is left, the browser included."""
-        try:
-            if self.worker is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self.worker.pid, signal.SIGKILL)
-                self.worker.wait(END_SECONDS)
-        finally:
-            for warm in self.warm:
-                warm.close()
-            self.warm = []
+        if self.worker is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.worker.pid, signal.SIGKILL)
+            self.worker.wait(END_SECONDS)
 
     # --- commands ----------------------------------------------------------------------------------
 
@@ -178,16 +174,7 @@ class Workspace:
 
     def manage(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> "subprocess.CompletedProcess[str]":
         """The same command in a process of its own, without the second that a start takes."""
-        return self.warm_up().run(*arguments, seconds=seconds)
-
-    def warm_up(self) -> WarmCommands:
-        """The process that forks for commands in the environment of now."""
-        environment = self.build_environment()
-        for warm in self.warm:
-            if warm.environment == environment:
-                return warm
-        self.warm.append(WarmCommands(environment))
-        return self.warm[-1]
+        return get_warm().run("manage.py", *arguments, environment=self.build_environment(), seconds=seconds)
 
     def run(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
         """A command that must succeed; returns what it printed."""
