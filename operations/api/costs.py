@@ -1,5 +1,6 @@
 """What models cost, beside what they were asked for."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -23,4 +24,9 @@ class CostOutput(serializers.Serializer[Any]):
 
 def write_cost(cost: CallCost | None) -> dict[str, Any]:
     """The fields of ``CostOutput``; ``None`` = no model was asked."""
-    return dict(CostOutput(cost or _NO_CALLS).data)
+    return write_costs([cost])[0]
+
+
+def write_costs(costs: Iterable[CallCost | None]) -> list[dict[str, Any]]:
+    """One serializer for all of them: to make one takes longer than to use it."""
+    return list(CostOutput([cost or _NO_CALLS for cost in costs], many=True).data)

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from operations import queries
 from operations.api.base import PAGING, Operation, refusals
-from operations.api.costs import CostOutput, write_cost
+from operations.api.costs import CostOutput, write_cost, write_costs
 from operations.listing.runs import GROUPS, SORTS, STATUSES, list_runs, read_run_filter
 from operations.models import WorkflowRunProjection
 from operations.queries.spend import find_run_cost, map_run_costs
@@ -96,7 +96,9 @@ class ListRuns(Operation):
         wanted = read_run_filter(request.query_params)
         page = list_runs(wanted, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
         costs = map_run_costs([run.run_id for run in page.rows])
-        runs = [{**RunOutput(run).data, **write_cost(costs.get(run.run_id))} for run in page.rows]
+        shown = RunOutput(page.rows, many=True).data
+        told = write_costs(costs.get(run.run_id) for run in page.rows)
+        runs = [{**run, **cost} for run, cost in zip(shown, told, strict=True)]
         return Response({"runs": runs, "nextCursor": page.next_cursor, "notes": page.notes})
 
 

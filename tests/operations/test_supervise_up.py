@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from operations.processes.ports import choose_free_port
+from operations.processes.presence import WEB, WORKER, list_present
 from operations.processes.temporal_server import is_serving
 from operations.processes.web_server import ADDRESS_FILE, choose_address, is_web_serving, parse_address
 from tests.processes import is_process_alive, wait_until
@@ -110,13 +111,13 @@ def test_it_starts_killed_parts_again_and_leaves_none_when_it_is_killed(environm
         web_address = parse_address((home / ADDRESS_FILE).read_text())
         wait_until(lambda: is_web_serving(web_address), what="a killed web process is started again", seconds=30)
         assert up.poll() is None
+        first += [process.pid for part in (WORKER, WEB) for process in list_present(home, part)]
         up.kill()
         output, _ = up.communicate(timeout=60)
     assert "temporal: ended with exit code -9; starting it again in 0.5 s" in output
     assert "web: ended with exit code -9; starting it again in 0.5 s" in output
-    first += read_pids(output.splitlines())
-    assert len(first) == 5
     wait_until(lambda: not any(map(is_process_alive, first)), what="every part of the killed up is gone")
+    wait_until(lambda: not is_serving(address), what="the second Temporal is gone")
     assert not is_web_serving(web_address)
     assert choose_address(home, setting="127.0.0.1:0") == web_address
 
