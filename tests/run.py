@@ -113,8 +113,8 @@ def run_suite(suite: Suite, arguments: list[str], output: TextIO | None = None) 
 
 
 def choose_processes() -> int:
-    """Two for each processor, at most eight: most of the long tests wait for processes of their own."""
-    return max(2, min(8, 2 * (os.cpu_count() or 1)))
+    """One more than there are processors, at most eight: many of the long tests wait for processes of their own."""
+    return min(8, 1 + (os.cpu_count() or 1))
 
 
 def build_environment(home: Path) -> dict[str, str]:

@@ -125,14 +125,14 @@ def build_model(target: Target, client: "httpx2.AsyncClient") -> "Model":
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    verify = {"verify": trusted_authorities()}  # left out, each client reads the certificates twice
+    trusted = trusted_authorities()  # left out, each client reads the certificates twice
     options = HttpOptions(
         base_url=url,
         httpx_async_client=client,
         timeout=int((client.timeout.read or 0) * 1000) or None,
         retry_options=HttpRetryOptions(attempts=1),
-        client_args=verify,
-        async_client_args=verify,
+        client_args={"verify": trusted},
+        async_client_args={"verify": trusted, "ssl": trusted},  # the second for web sockets, which nothing here opens
     )
     google = Client(vertexai=False, api_key=key, http_options=options)
     return GoogleModel(target.model, provider=GoogleProvider(client=google))

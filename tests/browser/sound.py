@@ -20,9 +20,14 @@ ALIKE = [
     ["#nav-sidebar .module:nth-child(n + 3)"],
 ]
 INLINE = re.compile(r"<style|\sstyle=|\son[a-z]+=\"|<script(?![^>]*\ssrc=)", re.IGNORECASE)
-AT_REST = """() => document.getAnimations().every(
-    (each) => each.playState !== "running" || each.effect.getTiming().iterations === Infinity
-)"""
+#: Whether nothing moves any more: a transition is brought to its end, and may start another.
+AT_REST = """() => {
+    const moving = document.getAnimations().filter(
+        (each) => each.playState === "running" && each.effect.getTiming().iterations !== Infinity
+    );
+    for (const each of moving) each.finish();
+    return !moving.length;
+}"""
 
 
 def inspect(page: Page, source: str, *, narrow: bool = True) -> list[str]:
@@ -31,8 +36,7 @@ def inspect(page: Page, source: str, *, narrow: bool = True) -> list[str]:
     Wide and light, then narrow and dark, with every rule; wide and dark with those that a theme alone changes. Without
     ``narrow``, for pages that one template makes, a narrow one is only measured.
     """
-    page.set_viewport_size(WIDE)
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    begin_wide(page)
     faults = [*list_grave_findings(page), measure_overflow(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     faults += list_grave_findings(page, rules=COLOURS)
@@ -40,6 +44,12 @@ def inspect(page: Page, source: str, *, narrow: bool = True) -> list[str]:
     faults += [*(list_grave_findings(page) if narrow else []), measure_overflow(page)]
     faults += [f"{page.url}: {error}" for error in list_markup_errors(source)]
     return [fault for fault in faults if fault]
+
+
+def begin_wide(page: Page) -> None:
+    """Wide and light. Before a page is opened: to change it afterwards takes longer."""
+    page.set_viewport_size(WIDE)
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
 
 
 def list_grave_findings(page: Page, *, rules: Sequence[str] = ()) -> list[str]:
