@@ -113,9 +113,8 @@ def run_suite(suite: Suite, arguments: list[str], output: TextIO | None = None) 
 
 
 def choose_processes() -> int:
-    """Two for each processor and one more, at most eight: the long tests wait for processes of their own, and with
-    four on two processors a fifth of the time nothing ran."""
-    return min(8, 1 + 2 * (os.cpu_count() or 1))
+    """One more than there are processors, at most eight: the long tests wait for processes of their own."""
+    return min(8, 1 + (os.cpu_count() or 1))
 
 
 def build_environment(home: Path) -> dict[str, str]:

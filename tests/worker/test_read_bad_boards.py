@@ -49,7 +49,7 @@ def test_bad_boards_are_typed_failures_and_the_good_ones_are_prepared(
     add_boards(workspace, boards, *(board for board, *_ in BAD_BOARDS), "parcels")
     workspace.run("add_source", "bundled")
     workspace.run("import_profile", str(SAMPLE_PROFILE))
-    set_minimum_fit(workspace, 9)
+    workspace.set_minimum_fit(9)
     workspace.start_worker()
 
     assert workspace.discover() == "failed"
@@ -82,14 +82,6 @@ def test_bad_boards_are_typed_failures_and_the_good_ones_are_prepared(
     (failed,) = workspace.query("SELECT error_code FROM pipeline_step_projections WHERE state = 'failed'")
     assert failed == (ended["errorCode"],)
     workspace.assert_nothing_twice()
-
-
-def set_minimum_fit(workspace: Workspace, score: int) -> None:
-    """Documents for the best jobs only, to save the test's time."""
-    workspace.run_python(
-        "from operations.settings_store import change_settings\n"
-        f"change_settings({{'min_fit_score': {score}}}, actor='test')"
-    )
 
 
 def test_a_board_that_recovers_is_read_alone_and_the_run_succeeds(workspace: Workspace, boards: BoardServer) -> None:

@@ -186,6 +186,13 @@ class Workspace:
         """A few lines of Python inside the product, for what has no command yet."""
         return self.run("shell", "--verbosity", "0", "--command", program)
 
+    def set_minimum_fit(self, score: int) -> None:
+        """Documents for the best jobs only, to save a test's time."""
+        self.run_python(
+            "from operations.settings_store import change_settings\n"
+            f"change_settings({{'min_fit_score': {score}}}, actor='test')"
+        )
+
     def run_json(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> dict[str, Any]:
         body: dict[str, Any] = json.loads(self.run(*arguments, "--json", seconds=seconds).splitlines()[-1])
         return body
