@@ -11,7 +11,8 @@ import pytest
 from tests.template import Template, migrated_template
 from tests.temporal import TemporalServer, running_temporal
 
-os.environ.setdefault("JOBCTRL_HOME", tempfile.mkdtemp(prefix="jobctrl-tests-"))
+if "JOBCTRL_HOME" not in os.environ:
+    os.environ["JOBCTRL_HOME"] = tempfile.mkdtemp(prefix="jobctrl-tests-")
 os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
 
 
