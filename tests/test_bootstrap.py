@@ -113,13 +113,19 @@ def test_it_names_python3_venv_where_ensurepip_is_missing(clone: Path, monkeypat
     assert not (clone / ".venv").exists()
 
 
-def test_it_does_not_count_a_failed_installation(clone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_it_does_not_count_a_failed_installation(
+    clone: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does a pip that cannot be had stop it."""
+    monkeypatch.setattr("jobctrl.bootstrap.environment.PIP", "pip==0.0.1")
     settle_environment(clone)
     (clone / "requirements.txt").write_text("not a requirement at all\n")
     for _ in range(2):
         with pytest.raises(BootstrapError, match=r"pip could not install requirements\.txt"):
             ensure_environment(clone, requirements="runtime")
-    assert capfd.readouterr().out == ""
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.count("Going on without pip==0.0.1: ERROR: ") == 2
 
 
 def test_it_refuses_an_old_python() -> None:

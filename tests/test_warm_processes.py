@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.processes import is_process_alive, wait_until
@@ -57,6 +58,7 @@ def test_it_gives_the_exit_code_and_what_was_printed(warm: WarmServer, environme
     assert run(warm, environment, "raise SystemExit(3)") == (3, "", "")
     assert run(warm, environment, "raise SystemExit(-1)") == (255, "", "")
     assert run(warm, environment, "raise SystemExit('no parcels')") == (1, "", "no parcels")
+    assert run(warm, environment, "raise SystemExit(['parcel'])") == (1, "", "['parcel']")
     code, _, said = run(warm, environment, "raise KeyError('parcel')")
     assert code == 1 and said.endswith("KeyError: 'parcel'")
     done = warm.run("manage.py", "no_such_command", environment=environment, seconds=60)
@@ -72,6 +74,25 @@ def test_each_process_has_the_settings_of_its_own_environment(
         code, said, _ = run(warm, environment | own, SEE)
         assert code == 0
         assert json.loads(said) == [f"key {number}", str(database), {"ERROR": 40, "DEBUG": 10}[level]]
+
+
+def test_it_says_why_settings_cannot_be_read(warm: WarmServer, environment: dict[str, str]) -> None:
+    done = warm.run("manage.py", "check", environment={"JOBCTRL_HOME": "/proc/x"}, seconds=60)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("CommandError: JOBCTRL_HOME /proc/x cannot be written")
+    with pytest.raises(ValueError, match="only 5 can be had here"):
+        warm.run("-c", "", environment=environment | {"JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS": "20"}, seconds=60)
+
+
+def test_a_request_that_cannot_be_sent_leaves_nothing(warm: WarmServer, environment: dict[str, str]) -> None:
+    before = list_children(warm.pid)
+    with pytest.raises(OSError, match="Bad file descriptor"), open(os.devnull, "wb") as output:
+        warm.start("-c", "", environment=environment, output=output.fileno(), errors=999_999)
+    wait_until(lambda: list_children(warm.pid) == before, what="the child that heard nothing has ended")
+
+
+def list_children(pid: int) -> list[int]:
+    return [child.pid for child in psutil.Process(pid).children()]
 
 
 def test_it_kills_what_takes_too_long(warm: WarmServer, environment: dict[str, str], tmp_path: Path) -> None:
@@ -92,10 +113,19 @@ def test_a_process_dies_with_the_server(dying: WarmServer, environment: dict[str
     wait_until(lambda: not is_process_alive(int(note.read_text())), what="the process is gone")
 
 
+def test_what_a_process_started_dies_when_the_server_is_closed(dying: WarmServer, environment: dict[str, str]) -> None:
+    program = "import subprocess; print(subprocess.Popen(['sleep', '60']).pid)"
+    started = int(run(dying, environment, program)[1])
+    assert is_process_alive(started)
+    dying.close()
+    wait_until(lambda: not is_process_alive(started), what="the sleeper is gone")
+
+
 def test_the_server_ends_with_whoever_started_it(dying: WarmServer) -> None:
     assert dying._server.stdin is not None
     dying._server.stdin.close()
     wait_until(lambda: not is_process_alive(dying.pid), what="the server is gone")
+    assert not Path(dying._folder.name).exists()
 
 
 def test_a_process_killed_at_once_is_a_killed_one(warm: WarmServer, environment: dict[str, str]) -> None:

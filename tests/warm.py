@@ -1,7 +1,8 @@
 """Python processes of the product without the second or two that each start and its imports take.
 
 One process that has imported the product forks for all others: the child is a process of its own, with the environment
-it is given, its own settings, connections and end. What a test says about a *start* it runs with ``manage.py`` itself.
+it is given, its own settings, connections and end. What Python takes from the environment as it starts (hashes, warnings,
+buffers) is the parent's. What a test says about a *start* it runs with ``manage.py`` itself.
 
 A request is a line of JSON with three descriptors, for standard input, output and errors. The answer is the child's
 pid, and one byte more once it has ended: its exit code; none where it was killed.
@@ -15,6 +16,7 @@ import json
 import os
 import runpy
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -32,11 +34,13 @@ from operations.processes.launch import tie_to_parent
 ROOT = Path(__file__).resolve().parents[1]
 KILLED = -signal.SIGKILL
 REQUEST_BYTES = 1 << 20
+BEGIN_SECONDS = 60.0
+HEARTBEAT = "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS"
 PID = struct.Struct("!i")
 #: What the product takes from the environment as it is imported, and where the settings find no home of anybody's.
 IMPORTED_WITH = {
     "DJANGO_SETTINGS_MODULE": "jobctrl.settings",
-    "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS": "5",
+    HEARTBEAT: "5",
     "PYTHONUNBUFFERED": "1",
     "SECRET_KEY": "of-a-test",
     "OPENBLAS_NUM_THREADS": "1",  # numpy's threads would not be carried over a fork
@@ -61,16 +65,17 @@ def get_warm() -> "WarmServer":
 
 
 class WarmProcess:
-    """A process on its way, to be used like a ``subprocess.Popen``. It has read its request and has its own session,
-    if it was to have one. Ended by whatever signal, its code is ``KILLED``."""
+    """A process on its way, to be used like a ``subprocess.Popen``, by one thread at a time. It has read its request
+    and has its own session, if it was to have one. Ended by whatever signal, its code is ``KILLED``."""
 
     def __init__(self, connection: socket.socket, arguments: tuple[str, ...]) -> None:
         self.arguments = arguments
         self.returncode: int | None = None
         self._connection = connection
+        connection.settimeout(BEGIN_SECONDS)
         begun = connection.recv(PID.size, socket.MSG_WAITALL)
         if not begun:
-            raise ChildProcessError(f"the process that forks for others is gone: {' '.join(arguments)}")
+            raise ChildProcessError(f"it ended before it began, or what forks for it is gone: {' '.join(arguments)}")
         (self.pid,) = PID.unpack(begun)
         try:
             self._handle: int | None = os.pidfd_open(self.pid)
@@ -129,7 +134,7 @@ class WarmServer:
             listener.bind(self._path)
             listener.listen(32)
             self._server = subprocess.Popen(
-                [sys.executable, "-m", "tests.warm", str(listener.fileno())],
+                [sys.executable, "-m", "tests.warm", str(listener.fileno()), self._folder.name],
                 stdin=subprocess.PIPE,
                 cwd=ROOT,
                 env={**os.environ, **IMPORTED_WITH, **home},
@@ -152,14 +157,23 @@ class WarmServer:
     ) -> WarmProcess:
         """``python`` with these arguments: ``manage.py COMMAND``, ``-m MODULE`` or ``-c PROGRAM``, in the project's
         folder. ``input``, ``output`` and ``errors`` are descriptors."""
+        imported = IMPORTED_WITH[HEARTBEAT]
+        if environment.get(HEARTBEAT, imported) != imported:
+            raise ValueError(f"{HEARTBEAT} is read as the product is imported: only {imported} can be had here")
+        own = {HEARTBEAT: imported, **environment}
+        request = {"arguments": arguments, "environment": own, "own_session": own_session}
+        line = json.dumps(request).encode() + b"\n"
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(self._path)
-        request = {"arguments": arguments, "environment": dict(environment), "own_session": own_session}
-        with open(os.devnull, "rb") as nothing:
-            handles = array.array("i", [nothing.fileno() if input is None else input, output, errors])
-            line = json.dumps(request).encode() + b"\n"
-            connection.sendmsg([line], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
-        return WarmProcess(connection, arguments)
+        try:
+            connection.connect(self._path)
+            with open(os.devnull, "rb") as nothing:
+                handles = array.array("i", [nothing.fileno() if input is None else input, output, errors])
+                sent = connection.sendmsg([line], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
+            connection.sendall(line[sent:])
+            return WarmProcess(connection, arguments)
+        except BaseException:
+            connection.close()
+            raise
 
     def run(
         self, *arguments: str, environment: Mapping[str, str], seconds: float
@@ -181,13 +195,20 @@ class WarmServer:
             return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
     def close(self) -> None:
-        self._server.kill()
+        """Its whole session with it: what the processes started themselves, too."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._server.pid, signal.SIGKILL)
         self._server.communicate()
         self._folder.cleanup()
 
 
-def serve(listener: socket.socket) -> None:
+def serve(listener: socket.socket, folder: str) -> None:
     """Until whoever started it has ended."""
+    for standard in (1, 2):
+        try:
+            os.fstat(standard)
+        except OSError:  # closed: the next that is opened would be taken for it
+            os.open(os.devnull, os.O_WRONLY)
     import django
 
     django.setup()
@@ -211,6 +232,7 @@ def serve(listener: socket.socket) -> None:
             listener.close()
             run_request(connection)
         connection.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_request(connection: socket.socket) -> None:
@@ -220,29 +242,38 @@ def run_request(connection: socket.socket) -> None:
         os.dup2(handle, standard)
         os.close(handle)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
     while not line.endswith(b"\n"):
-        line += connection.recv(REQUEST_BYTES)
+        more = connection.recv(REQUEST_BYTES)
+        if not more:  # whoever asked has given up
+            os._exit(1)
+        line += more
     request = json.loads(line)
     if request["own_session"]:
         os.setsid()
     connection.sendall(PID.pack(os.getpid()))
     code = 1
     try:
-        take_environment(request["environment"])
-        code = run_python(request["arguments"])
+        code = run_python(request["arguments"], request["environment"])
         end_as_python_does()
+    except BaseException:
+        traceback.print_exc()
     finally:
-        from django.db import connections
+        with suppress(Exception):
+            from django.db import connections
 
-        connections.close_all()
-        sys.stdout.flush()
-        sys.stderr.flush()
+            connections.close_all()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
         connection.sendall(bytes([code & 0xFF]))
         os._exit(code & 0xFF)
 
 
 def take_environment(environment: dict[str, str]) -> None:
-    """The settings and what Django made of them; of the product nothing remembers one from its import."""
+    """The settings and what Django made of them; of the product nothing but the heartbeat remembers one from its
+    import."""
     from django.conf import settings
     from django.db import connections
     from django.utils.log import configure_logging
@@ -251,6 +282,7 @@ def take_environment(environment: dict[str, str]) -> None:
 
     os.environ.clear()
     os.environ.update(environment)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", IMPORTED_WITH["DJANGO_SETTINGS_MODULE"])
     importlib.reload(jobctrl.settings)
     settings._setup()
     configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
@@ -258,10 +290,13 @@ def take_environment(environment: dict[str, str]) -> None:
     connections.__init__()  # type: ignore[misc]
 
 
-def run_python(arguments: list[str]) -> int:
-    """The exit code that Python gives for what the program raises."""
+def run_python(arguments: list[str], environment: dict[str, str]) -> int:
+    """The exit code that Python gives for what the program raises; 1 for an interrupt, too."""
+    from jobctrl.home import HomeUnusable
+
     what, *rest = arguments
     try:
+        take_environment(environment)
         if what == "-m":
             sys.argv = rest
             runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
@@ -274,10 +309,13 @@ def run_python(arguments: list[str]) -> int:
             sys.argv = [str(ROOT / what), *rest]
             main()
     except SystemExit as end:
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-            return 1
-        return end.code or 0
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except HomeUnusable as error:  # the settings read the secret key from the home
+        print(f"CommandError: {error}", file=sys.stderr)
+        return 1
     except BaseException:
         traceback.print_exc()
         return 1
@@ -291,4 +329,4 @@ def end_as_python_does() -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])

@@ -113,8 +113,9 @@ def _install_requirements(environment: Path, *, root: Path, requirements: str) -
     print(f"Installing {name} (a few minutes the first time)", file=sys.stderr)
     options = ["--disable-pip-version-check", "--root-user-action=ignore", "--quiet"]
     install = [str(environment / "bin" / "python"), "-m", "pip", "install", *options]
-    if subprocess.run([*install, PIP], capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode:
-        print(f"Going on without {PIP}", file=sys.stderr)
+    renewed = subprocess.run([*install, PIP], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if renewed.returncode:
+        print(f"Going on without {PIP}: {''.join(renewed.stderr.splitlines()[-1:])}", file=sys.stderr)
     # Python compiles what is imported; most of what these packages bring never is.
     _run(
         [*install, "--no-compile", "-r", str(root / name)],

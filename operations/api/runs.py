@@ -96,10 +96,10 @@ class ListRuns(Operation):
         wanted = read_run_filter(request.query_params)
         page = list_runs(wanted, cursor=request.query_params.get("cursor", ""), limit=self.read_limit(request))
         costs = map_run_costs([run.run_id for run in page.rows])
-        shown = RunOutput(page.rows, many=True).data
+        runs = RunOutput(page.rows, many=True).data
         told = write_costs(costs.get(run.run_id) for run in page.rows)
-        runs = [{**run, **cost} for run, cost in zip(shown, told, strict=True)]
-        return Response({"runs": runs, "nextCursor": page.next_cursor, "notes": page.notes})
+        costed = [{**run, **cost} for run, cost in zip(runs, told, strict=True)]
+        return Response({"runs": costed, "nextCursor": page.next_cursor, "notes": page.notes})
 
 
 class ShowRun(Operation):

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(MISSING), reason=MISS
 
 PAGE = "<!doctype html><p>One line.</p>"
 PARAGRAPH = f"<p>{'efficient office workflow ' * 150}</p>"
-LONG_PAGE = "<!doctype html>" + PARAGRAPH * 500
+LONG_PAGE = "<!doctype html>" + PARAGRAPH * 800
 SLOW_PAGE = "<!doctype html>" + PARAGRAPH * 1500  # seconds, if nobody breaks it off
 
 

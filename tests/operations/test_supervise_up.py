@@ -22,6 +22,7 @@ from tests.template import Template
 from tests.up import own_environment, read_pids, run_up, running_up
 from tests.webserver import post_form
 
+STOPPED = ["web: stopped", "worker: stopped", "temporal: stopped", "Stopped."]
 LINK = re.compile(r"Sign in .*: (http://127\.0\.0\.1:\d+)(/sign-in/\?token=\S+)")
 
 pytestmark = [pytest.mark.worker, pytest.mark.sqlite_alone]
@@ -60,8 +61,7 @@ def test_it_runs_from_an_empty_home_until_it_is_told_to_stop(environment: dict[s
                 output, _ = up.communicate(timeout=60)
         assert up.returncode == 0
         assert time.monotonic() - begun < 20
-        told = [line for line in output.splitlines() if line.lower().endswith(("stopped", "stopped."))]
-        assert told == ["web: stopped", "worker: stopped", "temporal: stopped", "Stopped."]
+        assert output.splitlines()[:4] == STOPPED
     assert not any(map(is_process_alive, pids))
     assert link.rpartition("=")[2] not in (home / "logs" / "web.log").read_text()
 
@@ -112,6 +112,7 @@ def test_it_starts_killed_parts_again_and_leaves_none_when_it_is_killed(environm
         wait_until(lambda: is_web_serving(web_address), what="a killed web process is started again", seconds=30)
         assert up.poll() is None
         first += [process.pid for part in (WORKER, WEB) for process in list_present(home, part)]
+        assert len(first) == 5
         up.kill()
         output, _ = up.communicate(timeout=60)
     assert "temporal: ended with exit code -9; starting it again in 0.5 s" in output
@@ -123,8 +124,16 @@ def test_it_starts_killed_parts_again_and_leaves_none_when_it_is_killed(environm
 
     with running_up(environment) as (up, lines):
         second = read_pids(lines)
+        os.kill(second[0], signal.SIGKILL)
+        (address,) = re.findall(r"temporal: running at (\S+)", "\n".join(lines))
+        wait_until(lambda: not is_serving(address), what="Temporal is gone")
+        wait_until(lambda: is_serving(address), what="Temporal is back at its address")
         up.send_signal(signal.SIGTERM)
-        assert up.wait(60) == 0
+        output, _ = up.communicate(timeout=60)
+        assert up.returncode == 0
+        told = [line for line in output.splitlines() if line.lower().endswith(("stopped", "stopped."))]
+        assert told == STOPPED
+    assert not any(map(is_process_alive, second))
     assert len(second) == 3
     assert set(first).isdisjoint(second)
 
