@@ -238,7 +238,6 @@ def test_it_waits_for_the_score(assert_rebuild_matches: Check) -> None:
 # --- every sample candidate, every bundled posting ---------------------------------------------
 
 
-@pytest.mark.sqlite_alone
 @pytest.mark.parametrize(
     "name", ["jsonresume-senior-engineer.json", "jsonresume-new-grad.json", "jrs-v0-richard-hendriks.json"]
 )

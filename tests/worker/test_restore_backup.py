@@ -13,7 +13,7 @@ from tests.boardserver import BoardServer, Reply
 from tests.worker.boards import add_boards, build_page, build_postings, serve_board
 from tests.worker.workspace import ROOT, SAMPLE_PROFILE, Workspace
 
-JOBS = 6
+JOBS = 10
 #: Long enough that a command has started before the last page was read; afterwards the pages come at once.
 PAGE_SECONDS = 5.0
 

@@ -57,7 +57,6 @@ def test_a_run_survives_kills_while_crawling_enriching_and_rendering(workspace: 
 def test_up_starts_a_killed_worker_again_and_the_preparations_go_on(workspace: Workspace) -> None:
     workspace.run("import_profile", str(SAMPLE_PROFILE))
     workspace.run("add_source", "bundled")
-    workspace.set_minimum_fit(9)
     workspace.temporal_address, workspace.namespace = "", ""
     with subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), "up"],
