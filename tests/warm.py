@@ -73,7 +73,8 @@ class WarmProcess:
         self.returncode: int | None = None
         self._connection = connection
         connection.settimeout(BEGIN_SECONDS)
-        begun = connection.recv(PID.size, socket.MSG_WAITALL)
+        begun = connection.recv(PID.size)
+        connection.settimeout(None)  # with a limit, a read that is not to wait does
         if not begun:
             raise ChildProcessError(f"it ended before it began, or what forks for it is gone: {' '.join(arguments)}")
         (self.pid,) = PID.unpack(begun)
