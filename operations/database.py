@@ -27,7 +27,7 @@ def uses_postgres() -> bool:
 
 _local = threading.local()
 _turn = threading.Lock()  # SQLite makes who waits for another connection sleep; threads of one process queue instead
-_on_end: list[Callable[["Write"], None]] = []
+_on_end: "list[Hook]" = []
 
 
 class Write:
@@ -51,8 +51,14 @@ class Write:
             raise
 
 
-def before_commit(hook: Callable[[Write], None]) -> Callable[[Write], None]:
-    """Run ``hook`` at the end of every outermost ``writer()`` with events or tallies, inside its transaction."""
+Hook = Callable[[Write], Callable[[], None] | None]
+
+
+def before_commit(hook: Hook) -> Hook:
+    """Run ``hook`` at the end of every outermost ``writer()`` with events or tallies, inside its transaction.
+
+    The statements of all hooks are sent ``in_one_trip``: what needs their answers a hook returns, to be run then.
+    """
     _on_end.append(hook)
     return hook
 
@@ -88,7 +94,7 @@ def writer() -> Iterator[Write]:
     with _turn, transaction.atomic(durable=True):
         if uses_postgres():
             # First statement of the transaction: taken after a row lock it deadlocks.
-            with connection.cursor() as cursor:
+            with in_one_trip(), connection.cursor() as cursor:  # with the BEGIN
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WRITER_LOCK_KEY])
         _local.write = write
         try:
@@ -96,10 +102,29 @@ def writer() -> Iterator[Write]:
             if write.broken:
                 raise RuntimeError("a nested writer() failed; its caller must not go on")
             if write.events or write.tallies:
-                for hook in _on_end:
-                    hook(write)
+                with in_one_trip():
+                    remaining = [hook(write) for hook in _on_end]
+                for go_on in filter(None, remaining):
+                    go_on()
         finally:
             _local.write = None
+
+
+@contextmanager
+def in_one_trip() -> Iterator[None]:
+    """PostgreSQL gets the statements of this block together and answers them together: whoever holds the writer waits
+    longest for the way there and back.
+
+    Read nothing that they answer, a ``rowcount`` neither, until the block has ended. A statement that fails raises at
+    its end, at the latest, and none after it is done. SQLite, which is in this process, runs each at once.
+    """
+    if not uses_postgres():
+        yield
+        return
+    postgres: Any = connection
+    postgres.ensure_connection()
+    with postgres.wrap_database_errors, postgres.connection.pipeline():
+        yield
 
 
 @contextmanager

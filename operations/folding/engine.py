@@ -1,19 +1,21 @@
 """The one batch fold, and its live use at the end of every ``writer()``."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 
-from operations.database import Write, before_commit, current_write, writer
+from operations.database import OUTAGES, Write, before_commit, current_write, in_one_trip, writer
 from operations.eventlog.log import read_after, read_head
 from operations.eventlog.registry import LoggedEvent
 from operations.folding.registry import FoldRule, ProjectionTable, list_apps, list_tables
-from operations.folding.table import Stored
+from operations.folding.table import Stored, Written, check_written
 from operations.models import ProjectionWatermark
 
 log = logging.getLogger(__name__)
+
+Touch = tuple[FoldRule, LoggedEvent, object]  # the event, and the key of the row that it changes
 
 LIVE = "live"
 FAILING = "failing"
@@ -44,24 +46,31 @@ class RowCache:
         self.rows: dict[object, Any] = {}
         self.stored: dict[object, Stored] = {}
         self.dirty: set[object] = set()
+        self._touched: list[Touch] = []
+        self._asked: list[Any] = []
 
-    def fold(self, events: Sequence[LoggedEvent]) -> None:
+    def ask(self, events: Sequence[LoggedEvent]) -> None:
+        """Send for the rows that these events change, so that ``fold`` of them need not wait."""
         rules = self.table.rules
-        touched = [(rule, event, self._key_of(rule, event)) for event in events if (rule := rules.get(event.type))]
-        if not touched:
-            return
-        missing = {key for _, _, key in touched if key is not None and key not in self.rows}
+        found = [(rule, event, self._key_of(rule, event)) for event in events if (rule := rules.get(event.type))]
+        self._touched = [touch for touch in found if touch[2] is not None]
+        missing = {key for _, _, key in self._touched if key not in self.rows}
         if len(self.rows) + len(missing) > self.limit:
             self.write_back()
             self.rows.clear()
             self.stored.clear()
-            missing = {key for _, _, key in touched if key is not None}
-        if missing:
-            self._load(missing)
+            missing = {key for _, _, key in self._touched}
+        self._asked = self.table.compiled.ask(missing, table=self.target)
+
+    def fold(self) -> None:
+        """What was asked for last, into the rows."""
+        for key, row, stored in self.table.compiled.load(self._asked):
+            self.rows[key] = row
+            if self.target is None:
+                self.stored[key] = stored
+        self._asked = []
         rows, dirty, new_row = self.rows, self.dirty, self.table.compiled.new_row
-        for rule, event, key in touched:
-            if key is None:
-                continue
+        for rule, event, key in self._touched:
             row = rows.get(key)
             if row is None:
                 row = rows[key] = new_row(key, event.tenant_id)
@@ -77,34 +86,42 @@ class RowCache:
         except Exception as error:
             raise FoldFailed(self.table.name, event, error) from None
 
-    def _load(self, keys: Iterable[object]) -> None:
-        for key, row, stored in self.table.compiled.load(keys, table=self.target):
-            self.rows[key] = row
-            if self.target is None:
-                self.stored[key] = stored
-
-    def write_back(self) -> None:
+    def write_back(self) -> list[Written]:
+        """What was written to rows that must be there, for ``check_written``."""
         known = self.dirty & self.stored.keys()
         compiled = self.table.compiled
         compiled.upsert([self.rows[key] for key in self.dirty - known], table=self.target)
-        compiled.update_changed([(self.rows[key], self.stored.pop(key)) for key in known])
+        written = compiled.update_changed([(self.rows[key], self.stored.pop(key)) for key in known])
         self.dirty.clear()
+        return written
 
 
 def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]) -> None:
-    """Fold a batch into the live tables; the caller holds the writer and moves the watermark."""
-    for table in tables:
-        cache = RowCache(table)
-        cache.fold(events)
-        cache.write_back()
+    """Fold a batch into live tables, all of it or nothing; the caller holds the writer and moves the watermark."""
+    caches = [RowCache(table) for table in tables]
+    before = ""
+    try:
+        with in_one_trip():
+            before = transaction.savepoint()  # released by the commit
+            for cache in caches:
+                cache.ask(events)
+        for cache in caches:
+            cache.fold()
+        with in_one_trip():
+            written = [write for cache in caches for write in cache.write_back()]
+        check_written(written)
+    except OUTAGES:  # nothing of the whole transaction stays
+        raise
+    except Exception:
+        transaction.savepoint_rollback(before)
+        raise
 
 
 def fold_batch(app: str, events: Sequence[LoggedEvent]) -> None:
-    """``apply_batch`` to all of an app's tables, or to none. Raises ``FoldFailed`` naming the first event at fault."""
+    """``apply_batch`` to all of an app's tables. Raises ``FoldFailed`` naming the first event at fault."""
     try:
-        with transaction.atomic():
-            apply_batch(events, list_tables(app))
-    except (FoldFailed, OperationalError, InterfaceError):
+        apply_batch(events, list_tables(app))
+    except (FoldFailed, *OUTAGES):
         raise
     except Exception as error:
         # A row that the table refuses shows only when its batch is written: find whose it is.
@@ -125,8 +142,7 @@ def _find_fault(app: str, events: Sequence[LoggedEvent]) -> FoldFailed | None:
 
 def _fold_one(table: ProjectionTable, event: LoggedEvent) -> None:
     try:
-        with transaction.atomic():
-            apply_batch([event], [table])
+        apply_batch([event], [table])
     except FoldFailed:
         raise
     except Exception as error:
@@ -134,19 +150,24 @@ def _fold_one(table: ProjectionTable, event: LoggedEvent) -> None:
 
 
 @before_commit
-def fold_live(write: Write) -> None:
+def fold_live(write: Write) -> Callable[[], None] | None:
     """Fold this transaction's events for every app that is not flagged.
 
     A fold that raises loses nothing: its app is flagged, the event stays, the others go on.
     """
     if not write.events:
-        return
+        return None
     events = cast(list[LoggedEvent], write.events)
     apps = list_apps()
-    live = _move_watermarks(apps, events[-1].id)
+    moved = _move_watermarks(apps, events[-1].id)
+    return lambda: _fold_moved(events, apps, moved)
+
+
+def _fold_moved(events: Sequence[LoggedEvent], apps: Sequence[str], moved: Any) -> None:
+    live = _read_apps(moved)
     if not live.issuperset(apps) and not _read_states().keys() >= set(apps):
         ensure_watermarks()
-        live = _move_watermarks(apps, events[-1].id)
+        live = _read_apps(_move_watermarks(apps, events[-1].id))
     for app in apps:
         if app not in live:
             continue
@@ -158,18 +179,23 @@ def fold_live(write: Write) -> None:
             ProjectionWatermark.objects.filter(app=app).update(last_event_id=events[0].id - 1)
 
 
-def _move_watermarks(apps: Sequence[str], event_id: int) -> set[str]:
-    """Returns those of the apps that are live, all of which are now said to have folded up to here.
+def _move_watermarks(apps: Sequence[str], event_id: int) -> Any:
+    """The cursor knows those of the apps that are live, all of which are now said to have folded up to here.
 
     The mark of an app that is not installed any more stays where it is: nothing of it is folded.
     """
     marks = ", ".join(["%s"] * len(apps))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s AND app IN ({marks}) RETURNING app",
-            [event_id, LIVE, *apps],
-        )
-        return {app for (app,) in cursor.fetchall()}
+    cursor = connection.cursor()
+    cursor.execute(
+        f"UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s AND app IN ({marks}) RETURNING app",
+        [event_id, LIVE, *apps],
+    )
+    return cursor
+
+
+def _read_apps(moved: Any) -> set[str]:
+    with moved:
+        return {app for (app,) in moved.fetchall()}
 
 
 def _read_states() -> dict[str, str]:

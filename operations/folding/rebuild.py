@@ -174,7 +174,8 @@ class Scratch:
     def fold_to(self, until: int, *, progress: Progress | None) -> None:
         for events in iter_after(self.position, until=until, page=PAGE):
             for cache in self.caches.values():
-                cache.fold(events)
+                cache.ask(events)
+                cache.fold()
             self.events += len(events)
             self.position = events[-1].id
             if progress:

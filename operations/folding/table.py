@@ -16,6 +16,7 @@ from operations.records import dump_records
 
 Convert = Callable[[Any], Any]
 Stored = Sequence[Any]  # a row's values as they were read; JSON as the database spells it
+Written = tuple[str, Any, int]  # the table, the cursor that wrote to it, and to how many rows it should have
 
 
 class RawJson(str):
@@ -111,6 +112,15 @@ def _make_document(slot: Any) -> property:
     return property(read, slot.__set__)
 
 
+def check_written(writes: Iterable[Written]) -> None:
+    """Raises ``DatabaseError`` where a row was gone. Not before the block ``in_one_trip`` that wrote has ended."""
+    for table, cursor, wanted in writes:
+        with cursor:
+            found = cursor.rowcount
+        if found != wanted:
+            raise DatabaseError(f"a row of {table} that was to be written is gone")
+
+
 class CompiledTable:
     """Reads and writes rows of one projection as slotted objects, without the ORM's overhead."""
 
@@ -157,18 +167,26 @@ class CompiledTable:
     def dump_key(self, key: object) -> Any:
         return self._dumps()[self.key_index](key)
 
-    def load(self, keys: Iterable[object], *, table: str | None = None) -> Iterator[tuple[object, Any, Stored]]:
-        """(key, row, what ``update_changed`` asks for) of the stored rows among ``keys``."""
+    def ask(self, keys: Iterable[object], *, table: str | None = None) -> list[Any]:
+        """Send for the stored rows among ``keys``; ``load`` reads them."""
         wanted = [self.dump_key(key) for key in keys]
         chosen = ", ".join(self._as_raw(column) for column in self.columns)
+        statement = f"SELECT {chosen} FROM {table or self.table} WHERE {self.key} "
+        asked = []
         for start in range(0, len(wanted), SELECT_LIMIT):
             part = wanted[start : start + SELECT_LIMIT]
-            statement = f"SELECT {chosen} FROM {table or self.table} WHERE {self.key} "
-            with connection.cursor() as cursor:
-                if uses_postgres():
-                    cursor.execute(f"{statement}= ANY(%s)", [part])
-                else:
-                    cursor.execute(f"{statement}IN ({', '.join(['%s'] * len(part))})", part)
+            cursor = connection.cursor()
+            asked.append(cursor)
+            if uses_postgres():
+                cursor.execute(f"{statement}= ANY(%s)", [part])
+            else:
+                cursor.execute(f"{statement}IN ({', '.join(['%s'] * len(part))})", part)
+        return asked
+
+    def load(self, asked: Iterable[Any]) -> Iterator[tuple[object, Any, Stored]]:
+        """(key, row, what ``update_changed`` asks for) of the rows that were sent for."""
+        for cursor in asked:
+            with cursor:
                 found = cursor.fetchall()
             for raw in found:
                 values = [keep(value) for value, keep in zip(raw, self._keep_from_db, strict=True)]
@@ -182,11 +200,11 @@ class CompiledTable:
             table=table,
         )
 
-    def update_changed(self, rows: Iterable[tuple[Any, Stored]]) -> None:
+    def update_changed(self, rows: Iterable[tuple[Any, Stored]]) -> "list[Written]":
         """Write of each row what differs from what ``load`` gave with it: one statement for rows that changed alike.
 
         PostgreSQL spells JSON in its own way, so there a document that was looked at is written; no index holds one.
-        Raises ``DatabaseError`` where a row is gone meanwhile: only a fold writes here, and one at a time.
+        Each row must still be there, since only a fold writes here, and one at a time: ``check_written`` sees to it.
         """
         alike: dict[tuple[int, ...], list[list[Any]]] = {}
         dumps = self._dumps()
@@ -200,9 +218,10 @@ class CompiledTable:
             if changed:
                 written = [values[place] if self._is_json[place] else dumps[place](values[place]) for place in changed]
                 alike.setdefault(changed, []).append([*written, dumps[self.key_index](values[self.key_index])])
-        for changed, parameters in alike.items():
-            if self._update_values([self.columns[place] for place in changed], parameters) != len(parameters):
-                raise DatabaseError(f"a row of {self.table} that was to be written is gone")
+        return [
+            (self.table, self._update_values([self.columns[place] for place in changed], parameters), len(parameters))
+            for changed, parameters in alike.items()
+        ]
 
     def upsert_values(self, rows: Sequence[Sequence[Any]], *, table: str | None = None) -> None:
         if not rows:
@@ -225,26 +244,27 @@ class CompiledTable:
         """Write some attributes of existing rows; returns how many were there."""
         dumps = [(self._dumps()[self._positions[name]], name) for name in (*names, self.attributes[self.key_index])]
         values = [[dump(getattr(row, name)) for dump, name in dumps] for row in rows]
-        return self._update_values([self.columns[self._positions[name]] for name in names], values)
-
-    def _update_values(self, columns: Sequence[str], values: Sequence[Sequence[Any]]) -> int:
-        """``values`` in the order of ``columns``, each row's key last."""
-        with connection.cursor() as cursor:
-            if uses_postgres() and len(values) > 1:
-                settings = ", ".join(f"{column} = {self._read_record(column)}" for column in columns)
-                cursor.execute(
-                    f"UPDATE {self.table} SET {settings} FROM {self._records((*columns, self.key))} "
-                    f"WHERE {self.table}.{self.key} = new.{self.key}",
-                    [dump_records((*columns, self.key), values)],
-                )
-            else:
-                settings = ", ".join(f"{column} = {self._mark(column)}" for column in columns)
-                statement = f"UPDATE {self.table} SET {settings} WHERE {self.key} = %s"
-                if len(values) == 1:
-                    cursor.execute(statement, values[0])
-                else:
-                    cursor.executemany(statement, values)
+        with self._update_values([self.columns[self._positions[name]] for name in names], values) as cursor:
             return int(cursor.rowcount)
+
+    def _update_values(self, columns: Sequence[str], values: Sequence[Sequence[Any]]) -> Any:
+        """``values`` in the order of ``columns``, each row's key last. The open cursor knows how many were there."""
+        cursor = connection.cursor()
+        if uses_postgres() and len(values) > 1:
+            settings = ", ".join(f"{column} = {self._read_record(column)}" for column in columns)
+            cursor.execute(
+                f"UPDATE {self.table} SET {settings} FROM {self._records((*columns, self.key))} "
+                f"WHERE {self.table}.{self.key} = new.{self.key}",
+                [dump_records((*columns, self.key), values)],
+            )
+        else:
+            settings = ", ".join(f"{column} = {self._mark(column)}" for column in columns)
+            statement = f"UPDATE {self.table} SET {settings} WHERE {self.key} = %s"
+            if len(values) == 1:
+                cursor.execute(statement, values[0])
+            else:
+                cursor.executemany(statement, values)
+        return cursor
 
     def _mark(self, column: str) -> str:
         return "%s::jsonb" if uses_postgres() and column in self._json_columns else "%s"

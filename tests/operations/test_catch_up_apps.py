@@ -61,6 +61,20 @@ def test_it_flags_the_app_and_keeps_the_event(
     assert_rebuild_matches()
 
 
+@pytest.mark.skipif("sqlite" in str(connection.vendor), reason="SQLite calls it an outage: nothing is written")
+def test_it_flags_an_app_whose_table_is_gone(shadow: ShadowApp) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE shadow_counters RENAME TO elsewhere")
+    written = shadow.write("good")
+
+    assert read_after(0)[-1].id == written
+    assert (shadow.mark().state, shadow.mark().error_code) == (
+        "failing",
+        "shadow_counters:SettingsChanged:ProgrammingError",
+    )
+    assert (shadow.mark("operations").state, shadow.mark("operations").last_event_id) == ("live", written)
+
+
 @pytest.mark.parametrize("trouble", CODES)
 def test_it_catches_up_as_far_as_it_can_and_stays_flagged(trouble: str, shadow: ShadowApp) -> None:
     shadow.trouble = trouble

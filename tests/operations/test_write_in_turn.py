@@ -6,14 +6,17 @@ import time
 from collections.abc import Callable
 
 import pytest
+from django.db import DataError, connection, transaction
 
-from operations.database import read_snapshot, writer
+from operations.database import in_one_trip, read_snapshot, writer
 from operations.eventlog import append, read_after
 from operations.events import PipelineStepStarted, SettingsChanged
 from operations.folding.engine import read_stream_watermark
 from operations.metrics import record_attempt
 from operations.models import JobEventRow, OperationalAttemptMetric, PipelineStepProjection, StoredSetting
 from tests.operations.databases import PATIENCE, SharedDatabase
+
+ON_POSTGRES = pytest.mark.skipif("sqlite" in str(connection.vendor), reason="SQLite is in this process: no trips")
 
 
 def note(actor: str) -> None:
@@ -218,3 +221,37 @@ def test_it_catches_a_network_call_made_while_the_writer_is_held(db: None) -> No
         with pytest.raises(AssertionError, match="inside writer"), writer():
             socket.create_connection(address)
         socket.create_connection(address).close()
+
+
+@ON_POSTGRES
+def test_it_holds_the_writer_for_few_trips_to_the_server(db: None) -> None:
+    note_first = "its marks are there then"
+    with writer():
+        note(note_first)
+    alone: list[str] = []
+
+    def listen(execute: Callable[..., object], statement: str, *rest: object) -> object:
+        assert connection.connection is not None
+        if not connection.connection.pgconn.pipeline_status:
+            alone.append(statement.split()[0])
+        return execute(statement, *rest)
+
+    with connection.execute_wrapper(listen), writer():
+        append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="one"))
+        note("somebody")
+
+    begin, *inserts, end = alone  # the savepoint stands for the transaction, since the test has one itself
+    assert (begin, inserts, end) == ("SAVEPOINT", ["INSERT", "INSERT"], "RELEASE")
+    assert list_actors() == [note_first, "somebody"]
+    assert PipelineStepProjection.objects.count() == 1
+
+
+@ON_POSTGRES
+def test_a_trip_that_fails_says_why_and_does_nothing_more(db: None) -> None:
+    with pytest.raises(DataError), transaction.atomic(), in_one_trip(), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+        cursor.execute("DELETE FROM projection_watermarks")
+    with writer():
+        note("goes on")
+
+    assert list_actors() == ["goes on"]
