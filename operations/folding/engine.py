@@ -205,13 +205,11 @@ def _read_states() -> dict[str, str]:
 
 
 def ensure_watermarks() -> None:
-    """Make the missing watermark rows: live where the log is empty below them, else flagged to catch up."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT COALESCE(MIN(id), 0) FROM job_events")
-        first = cursor.fetchone()[0]
+    """Make the missing watermark rows: live where nothing below them is to be folded, else flagged to catch up."""
+    first = next(iter(read_after(0, limit=1)), None)
     write = _first_event_of_write()
     for app in list_apps():
-        nothing_before = first == 0 or (write is not None and first >= write)
+        nothing_before = first is None or (write is not None and first.id >= write)
         ProjectionWatermark.objects.get_or_create(app=app, defaults={"state": LIVE if nothing_before else "new"})
 
 

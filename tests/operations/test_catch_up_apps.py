@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from operations.database import writer
-from operations.eventlog import LoggedEvent, read_after
+from operations.eventlog import LoggedEvent, append_marker, read_after
 from operations.folding import ProjectionTable, engine
 from operations.folding.engine import (
     REBUILDING,
@@ -152,6 +152,14 @@ def test_it_starts_live_on_an_empty_log(shadow: ShadowApp, assert_rebuild_matche
     assert (shadow.mark().state, shadow.mark("operations").state) == ("live", "live")
     assert list_flagged_apps() == []
     assert_rebuild_matches()
+
+
+def test_it_starts_live_above_markers(shadow: ShadowApp) -> None:
+    with writer():
+        append_marker("StageQueued", job_id=None, body={"stage": "score"})
+    shadow.write("first")
+    assert (shadow.mark().state, shadow.mark("operations").state) == ("live", "live")
+    assert shadow.read() == {"first": 1}
 
 
 def test_it_mends_a_failing_app_on_the_heartbeat_but_leaves_a_rebuild_alone(shadow: ShadowApp) -> None:
