@@ -5,10 +5,11 @@ import threading
 import time
 from collections.abc import Callable
 
+import psycopg
 import pytest
 from django.db import DataError, connection, transaction
 
-from operations.database import in_one_trip, read_snapshot, writer
+from operations.database import OUTAGES, in_one_trip, read_snapshot, writer
 from operations.eventlog import append, read_after
 from operations.events import PipelineStepStarted, SettingsChanged
 from operations.folding.engine import read_stream_watermark
@@ -255,3 +256,33 @@ def test_a_trip_that_fails_says_why_and_does_nothing_more(db: None) -> None:
         note("goes on")
 
     assert list_actors() == ["goes on"]
+
+
+@ON_POSTGRES
+@pytest.mark.parametrize("statement", ["SELECT pg_advisory", "NOTIFY", "SAVEPOINT", "INSERT INTO pipeline_step"])
+def test_it_loses_the_whole_write_and_nothing_else_when_a_trip_is_cut_off(
+    statement: str, shared: SharedDatabase
+) -> None:
+    def cut_off(execute: Callable[..., object], sent: str, *rest: object) -> object:
+        if sent.startswith(statement):
+            own = connection.connection.info  # type: ignore[union-attr]
+            with psycopg.connect(own.dsn, password=own.password, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s)", [own.backend_pid])
+        return execute(sent, *rest)
+
+    def append_step(name: str) -> None:
+        with writer():
+            append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key=name))
+
+    def write_three() -> list[str]:
+        append_step("one")
+        with pytest.raises(OUTAGES), connection.execute_wrapper(cut_off):
+            append_step("two")
+        connection.close_if_unusable_or_obsolete()
+        append_step("three")
+        return list(PipelineStepProjection.objects.order_by("item_key").values_list("item_key", flat=True))
+
+    assert shared.start(write_three).result(PATIENCE) == ["one", "three"]
+    logged = read_after(0)
+    assert [event.payload["itemKey"] for event in logged] == ["one", "three"]
+    assert read_stream_watermark() == logged[-1].id
