@@ -222,5 +222,6 @@ LOGGING = {
         "google_genai": {"level": "ERROR"},
         "django_eventstream": {"level": "WARNING"},
         "trafilatura": {"level": "CRITICAL"},
+        "psycopg": {"level": "ERROR"},  # its warnings quote the server, and the server quotes rows
     },
 }

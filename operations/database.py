@@ -27,7 +27,6 @@ def uses_postgres() -> bool:
 
 _local = threading.local()
 _turn = threading.Lock()  # SQLite makes who waits for another connection sleep; threads of one process queue instead
-_on_end: "list[Hook]" = []
 
 
 class Write:
@@ -52,6 +51,7 @@ class Write:
 
 
 Hook = Callable[[Write], Callable[[], None] | None]
+_on_end: list[Hook] = []
 
 
 def before_commit(hook: Hook) -> Hook:
@@ -94,7 +94,7 @@ def writer() -> Iterator[Write]:
     with _turn, transaction.atomic(durable=True):
         if uses_postgres():
             # First statement of the transaction: taken after a row lock it deadlocks.
-            with in_one_trip(), connection.cursor() as cursor:  # with the BEGIN
+            with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WRITER_LOCK_KEY])
         _local.write = write
         try:

@@ -1,5 +1,5 @@
-"""``make test``: the suite on SQLite, then the database tests on a temporary PostgreSQL, and beside both what visits
-with a browser.
+"""``make test``: the suite on SQLite, beside it what visits with a browser, then the database tests on a temporary
+PostgreSQL.
 
 Says at the end what was skipped and why.
 """
@@ -60,25 +60,31 @@ class Suite:
 
 
 def main(arguments: list[str]) -> int:
-    """What visits with a browser mostly waits, for pages and for clocks: it goes on beside the other two."""
     number = choose_processes()
+    plain = Suite("SQLite", "plain", "not postgres and not bench", number)
+    browser = Suite("browser", "browser", "not bench", 0)
+    reports = run_together(plain, browser, arguments)
     missing = ""
-    with tempfile.TemporaryFile("w+") as output, ThreadPoolExecutor(1) as pool:
-        visits = pool.submit(run_suite, Suite("browser", "browser", "not bench", 0), arguments, output)
-        reports = [run_suite(Suite("SQLite", "plain", "not postgres and not bench", number), arguments)]
-        if reports[0].exit_code != INTERRUPTED:
-            try:
-                with kept_cluster() as url:
-                    marks = "not bench and (not browser or worker)"
-                    postgres = Suite("PostgreSQL", "database", marks, number, {"DATABASE_URL": url})
-                    reports.append(run_suite(postgres, arguments))
-            except PostgresUnavailable as error:
-                missing = str(error)
-        reports.append(visits.result())
-        output.seek(0)
-        print(f"\n=== Tests: browser ===\n{output.read()}", flush=True)
+    if all(report.exit_code != INTERRUPTED for report in reports):
+        try:
+            with kept_cluster() as url:
+                marks = "not bench and (not browser or worker)"
+                postgres = Suite("PostgreSQL", "database", marks, number, {"DATABASE_URL": url})
+                reports.append(run_suite(postgres, arguments))
+        except PostgresUnavailable as error:
+            missing = str(error)
     print_summary(reports, missing=missing)
     return 0 if all(report.is_good for report in reports) else 1
+
+
+def run_together(shown: Suite, beside: Suite, arguments: list[str]) -> list[Report]:
+    """``beside`` mostly waits, for a browser and for clocks; what it prints comes once both have ended."""
+    with tempfile.TemporaryFile("w+") as output, ThreadPoolExecutor(1) as pool:
+        other = pool.submit(run_suite, beside, arguments, output)
+        reports = [run_suite(shown, arguments), other.result()]
+        output.seek(0)
+        print(f"\n=== Tests: {beside.name} ===\n{output.read()}", flush=True)
+    return reports
 
 
 def run_suite(suite: Suite, arguments: list[str], output: TextIO | None = None) -> Report:

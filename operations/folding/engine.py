@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.db import connection, transaction
 
-from operations.database import OUTAGES, Write, before_commit, current_write, in_one_trip, writer
+from operations.database import OUTAGES, Write, before_commit, current_write, in_one_trip, uses_postgres, writer
 from operations.eventlog.log import read_after, read_head
 from operations.eventlog.registry import LoggedEvent
 from operations.folding.registry import FoldRule, ProjectionTable, list_apps, list_tables
@@ -68,9 +68,9 @@ class RowCache:
             self.rows[key] = row
             if self.target is None:
                 self.stored[key] = stored
-        self._asked = []
+        touched, self._touched, self._asked = self._touched, [], []
         rows, dirty, new_row = self.rows, self.dirty, self.table.compiled.new_row
-        for rule, event, key in self._touched:
+        for rule, event, key in touched:
             row = rows.get(key)
             if row is None:
                 row = rows[key] = new_row(key, event.tenant_id)
@@ -98,7 +98,9 @@ class RowCache:
 
 def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]) -> None:
     """Fold a batch into live tables, all of it or nothing; the caller holds the writer and moves the watermark."""
-    caches = [RowCache(table) for table in tables]
+    caches = [RowCache(table) for table in tables if any(event.type in table.rules for event in events)]
+    if not caches:
+        return
     before = ""
     try:
         with in_one_trip():
@@ -110,7 +112,7 @@ def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]
         with in_one_trip():
             written = [write for cache in caches for write in cache.write_back()]
         check_written(written)
-    except OUTAGES:  # nothing of the whole transaction stays
+    except OUTAGES:  # whoever opened the transaction gives it up
         raise
     except Exception:
         transaction.savepoint_rollback(before)
@@ -118,7 +120,7 @@ def apply_batch(events: Sequence[LoggedEvent], tables: Iterable[ProjectionTable]
 
 
 def fold_batch(app: str, events: Sequence[LoggedEvent]) -> None:
-    """``apply_batch`` to all of an app's tables. Raises ``FoldFailed`` naming the first event at fault."""
+    """``apply_batch`` to all of an app's tables. Raises ``FoldFailed`` with an event at fault, not always the first."""
     try:
         apply_batch(events, list_tables(app))
     except (FoldFailed, *OUTAGES):
@@ -142,8 +144,9 @@ def _find_fault(app: str, events: Sequence[LoggedEvent]) -> FoldFailed | None:
 
 def _fold_one(table: ProjectionTable, event: LoggedEvent) -> None:
     try:
-        apply_batch([event], [table])
-    except FoldFailed:
+        with transaction.atomic():  # releases the savepoint, of which there is one for each event here
+            apply_batch([event], [table])
+    except (FoldFailed, *OUTAGES):
         raise
     except Exception as error:
         raise FoldFailed(table.name, event, error) from None
@@ -159,15 +162,14 @@ def fold_live(write: Write) -> Callable[[], None] | None:
         return None
     events = cast(list[LoggedEvent], write.events)
     apps = list_apps()
-    moved = _move_watermarks(apps, events[-1].id)
-    return lambda: _fold_moved(events, apps, moved)
+    read_live = _move_watermarks(apps, events[-1].id)
+    return lambda: _fold_into(events, apps, read_live())
 
 
-def _fold_moved(events: Sequence[LoggedEvent], apps: Sequence[str], moved: Any) -> None:
-    live = _read_apps(moved)
+def _fold_into(events: Sequence[LoggedEvent], apps: Sequence[str], live: set[str]) -> None:
     if not live.issuperset(apps) and not _read_states().keys() >= set(apps):
         ensure_watermarks()
-        live = _read_apps(_move_watermarks(apps, events[-1].id))
+        live = _move_watermarks(apps, events[-1].id)()
     for app in apps:
         if app not in live:
             continue
@@ -179,8 +181,9 @@ def _fold_moved(events: Sequence[LoggedEvent], apps: Sequence[str], moved: Any) 
             ProjectionWatermark.objects.filter(app=app).update(last_event_id=events[0].id - 1)
 
 
-def _move_watermarks(apps: Sequence[str], event_id: int) -> Any:
-    """The cursor knows those of the apps that are live, all of which are now said to have folded up to here.
+def _move_watermarks(apps: Sequence[str], event_id: int) -> Callable[[], set[str]]:
+    """Gives a function to call when the trip is over: it says which of the apps are live, all of which are now said to
+    have folded up to here.
 
     The mark of an app that is not installed any more stays where it is: nothing of it is folded.
     """
@@ -190,12 +193,10 @@ def _move_watermarks(apps: Sequence[str], event_id: int) -> Any:
         f"UPDATE projection_watermarks SET last_event_id = %s WHERE state = %s AND app IN ({marks}) RETURNING app",
         [event_id, LIVE, *apps],
     )
-    return cursor
-
-
-def _read_apps(moved: Any) -> set[str]:
-    with moved:
-        return {app for (app,) in moved.fetchall()}
+    if uses_postgres():
+        return lambda: {app for (app,) in cursor.fetchall()}
+    live = {app for (app,) in cursor.fetchall()}  # SQLite opens no savepoint while somebody has still to read
+    return lambda: live
 
 
 def _read_states() -> dict[str, str]:
@@ -206,11 +207,19 @@ def _read_states() -> dict[str, str]:
 
 def ensure_watermarks() -> None:
     """Make the missing watermark rows: live where nothing below them is to be folded, else flagged to catch up."""
-    first = next(iter(read_after(0, limit=1)), None)
+    first = _find_first()
     write = _first_event_of_write()
     for app in list_apps():
-        nothing_before = first is None or (write is not None and first.id >= write)
+        nothing_before = first is None or (write is not None and first >= write)
         ProjectionWatermark.objects.get_or_create(app=app, defaults={"state": LIVE if nothing_before else "new"})
+
+
+def _find_first() -> int | None:
+    """The first event that is folded at all; markers are not."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT MIN(id) FROM job_events WHERE typed")
+        (first,) = cursor.fetchone()
+    return None if first is None else int(first)
 
 
 def _first_event_of_write() -> int | None:
@@ -262,10 +271,15 @@ def catch_up(app: str) -> int:
 
 
 def _fold_up_to_failure(app: str, events: list[LoggedEvent], failure: FoldFailed) -> None:
-    good = [event for event in events if event.id < failure.event.id]
-    if good:
-        fold_batch(app, good)
-        ProjectionWatermark.objects.filter(app=app).update(last_event_id=good[-1].id)
+    """What lies below the fault, in which another table may find an earlier one."""
+    while good := [event for event in events if event.id < failure.event.id]:
+        try:
+            fold_batch(app, good)
+        except FoldFailed as earlier:
+            failure = earlier
+        else:
+            ProjectionWatermark.objects.filter(app=app).update(last_event_id=good[-1].id)
+            break
     flag_app(app, state=FAILING, error_code=failure.code, failed_event_id=failure.event.id)
 
 
@@ -278,7 +292,7 @@ def list_failing_apps() -> list[str]:
 def list_flagged_apps() -> list[str]:
     """Apps whose projections are not current: failing, rebuilding, or never folded over an existing log."""
     marks = dict(ProjectionWatermark.objects.values_list("app", "state"))
-    if not marks.keys() >= set(list_apps()) and read_head():
+    if not marks.keys() >= set(list_apps()) and _find_first():
         return [app for app in list_apps() if marks.get(app) != LIVE]
     return [app for app in list_apps() if marks.get(app, LIVE) != LIVE]
 

@@ -15,7 +15,8 @@ SECRET = "the exception quotes a posting"
 
 
 class ShadowApp:
-    """``trouble`` is what happens to events of the actor ``bad``: "" | "fold" | "key" | "row"."""
+    """``trouble`` is what happens to events of the actor ``bad``: "" | "fold" | "key" | "row". With "both" its fold
+    raises, and the key of the actor ``worse``."""
 
     name = "shadow"
 
@@ -44,13 +45,13 @@ class ShadowApp:
         fold(self.table, "SettingsChanged", reads=("actor",))(self._count)
 
     def _key_of(self, event: LoggedEvent) -> object:
-        if self.trouble == "key" and event.payload["actor"] == "bad":
+        if (self.trouble, event.payload["actor"]) in (("key", "bad"), ("both", "worse")):
             raise KeyError(SECRET)
         return event.payload["actor"]
 
     def _count(self, row: Any, event: LoggedEvent) -> None:
         if event.payload["actor"] == "bad":
-            if self.trouble == "fold":
+            if self.trouble in ("fold", "both"):
                 raise ValueError(SECRET)
             if self.trouble == "row":
                 row.seen = None

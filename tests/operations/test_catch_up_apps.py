@@ -99,6 +99,22 @@ def test_it_catches_up_as_far_as_it_can_and_stays_flagged(trouble: str, shadow: 
     assert shadow.read() == {"bad": 1, "good": 5}
 
 
+def test_it_catches_up_to_the_first_fault_where_a_later_one_shows_first(shadow: ShadowApp) -> None:
+    shadow.trouble = "both"
+    first = shadow.write("good", "bad", "worse", "good")
+    assert catch_up("shadow") == 0
+    mark = shadow.mark()
+    assert (mark.state, mark.error_code) == ("failing", CODES["fold"])
+    assert (mark.last_event_id, mark.failed_event_id) == (first, first + 1)
+    assert shadow.read() == {"good": 1}
+
+
+def test_it_flags_nobody_over_a_log_of_markers(shadow: ShadowApp) -> None:
+    with writer():
+        append_marker("StageQueued", job_id=None, body={"stage": "score"})
+    assert list_flagged_apps() == []
+
+
 def test_it_catches_up_in_slices_that_end_live(
     shadow: ShadowApp, monkeypatch: pytest.MonkeyPatch, assert_rebuild_matches: Callable[[], None]
 ) -> None:

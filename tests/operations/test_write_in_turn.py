@@ -1,5 +1,6 @@
 """``writer()`` between real threads: one at a time, ids in commit order, readers never in the way."""
 
+import logging
 import socket
 import threading
 import time
@@ -7,12 +8,12 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from django.db import DataError, connection, transaction
+from django.db import DataError, OperationalError, connection, transaction
 
 from operations.database import OUTAGES, in_one_trip, read_snapshot, writer
 from operations.eventlog import append, read_after
-from operations.events import PipelineStepStarted, SettingsChanged
-from operations.folding.engine import read_stream_watermark
+from operations.events import PipelineStepCompleted, PipelineStepStarted, SettingsChanged
+from operations.folding.engine import list_flagged_apps, read_stream_watermark
 from operations.metrics import record_attempt
 from operations.models import JobEventRow, OperationalAttemptMetric, PipelineStepProjection, StoredSetting
 from tests.operations.databases import PATIENCE, SharedDatabase
@@ -225,11 +226,11 @@ def test_it_catches_a_network_call_made_while_the_writer_is_held(db: None) -> No
 
 
 @ON_POSTGRES
-def test_it_holds_the_writer_for_few_trips_to_the_server(db: None) -> None:
-    note_first = "its marks are there then"
+def test_it_holds_the_writer_for_few_trips_to_the_server(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with writer():
-        note(note_first)
+        append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="one"))
     alone: list[str] = []
+    together: list[psycopg.Pipeline] = []
 
     def listen(execute: Callable[..., object], statement: str, *rest: object) -> object:
         assert connection.connection is not None
@@ -237,14 +238,16 @@ def test_it_holds_the_writer_for_few_trips_to_the_server(db: None) -> None:
             alone.append(statement.split()[0])
         return execute(statement, *rest)
 
+    enter = psycopg.Pipeline.__enter__
+    monkeypatch.setattr(psycopg.Pipeline, "__enter__", lambda self: together.append(self) or enter(self))
     with connection.execute_wrapper(listen), writer():
-        append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="one"))
+        append(PipelineStepCompleted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="one", counts={}))
         note("somebody")
 
-    begin, *inserts, end = alone  # the savepoint stands for the transaction, since the test has one itself
-    assert (begin, inserts, end) == ("SAVEPOINT", ["INSERT", "INSERT"], "RELEASE")
-    assert list_actors() == [note_first, "somebody"]
-    assert PipelineStepProjection.objects.count() == 1
+    # The test has a transaction of its own: a savepoint stands for that of the writer.
+    assert alone == ["SAVEPOINT", "SELECT", "INSERT", "INSERT", "RELEASE"], "the lock and what is appended"
+    assert len(together) == 3, "marks and notice; the savepoint with the reads; the rows"
+    assert list_actors() == ["somebody"]
 
 
 @ON_POSTGRES
@@ -286,3 +289,39 @@ def test_it_loses_the_whole_write_and_nothing_else_when_a_trip_is_cut_off(
     logged = read_after(0)
     assert [event.payload["itemKey"] for event in logged] == ["one", "three"]
     assert read_stream_watermark() == logged[-1].id
+
+
+@ON_POSTGRES
+def test_a_trip_that_fails_twice_keeps_what_the_server_says_out_of_the_log(
+    db: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail_twice() -> None:
+        with in_one_trip(), connection.cursor() as cursor:
+            cursor.execute("SELECT %s::int", ["what a posting says"])
+            raise LookupError
+
+    with caplog.at_level(logging.DEBUG), pytest.raises(LookupError), transaction.atomic():
+        fail_twice()
+    assert "posting" not in caplog.text
+
+
+@ON_POSTGRES
+def test_it_loses_the_whole_write_and_flags_nobody_where_a_projection_is_locked(shared: SharedDatabase) -> None:
+    with writer():
+        append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="one"))
+
+    def write_impatiently() -> None:
+        with pytest.raises(OperationalError), writer():
+            append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="two"))
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '50ms'")
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE pipeline_step_projections IN ACCESS EXCLUSIVE MODE")
+        shared.start(write_impatiently).result(PATIENCE)
+    with writer():
+        append(PipelineStepStarted(workflow_id="w", run_id="run-a", kind="pdf_render", item_key="three"))
+
+    assert [event.payload["itemKey"] for event in read_after(0)] == ["one", "three"]
+    assert list_flagged_apps() == []
+    assert PipelineStepProjection.objects.count() == 2
