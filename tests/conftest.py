@@ -19,10 +19,25 @@ os.environ.setdefault("JOBCTRL_ENV_FILE", os.devnull)
 LONG = ("worker", "browser", "temporal")
 
 
+def find_obstacle() -> str:
+    """Why nothing that needs Chromium can be tried here, "" where it can."""
+    from materials.chromium import ChromiumMissing, find_chromium
+
+    try:
+        find_chromium()
+    except ChromiumMissing as missing:
+        return str(missing)
+    return ""
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Several test processes share out whole files. Those with long tests go first, so that none is left to one process
     at the end."""
+    if missing := find_obstacle():
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(pytest.mark.skip(reason=missing))
     items.sort(key=lambda item: next((rank for rank, mark in enumerate(LONG) if item.get_closest_marker(mark)), 9))
 
 
@@ -93,10 +108,8 @@ def assert_rebuild_matches(db: None) -> Callable[[], None]:
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """pytest-playwright's browser is the product's own Chromium; it downloads none."""
-    from materials.chromium import ChromiumMissing, find_chromium
+    from materials.chromium import find_chromium
 
-    try:
-        path = find_chromium()
-    except ChromiumMissing as missing:
-        pytest.skip(str(missing))
-    return {**browser_type_launch_args, "executable_path": str(path), "args": ["--no-sandbox"]}
+    if missing := find_obstacle():
+        pytest.skip(missing)
+    return {**browser_type_launch_args, "executable_path": str(find_chromium()), "args": ["--no-sandbox"]}

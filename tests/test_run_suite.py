@@ -122,3 +122,14 @@ def test_it_counts_skips_by_reason(tmp_path: Path) -> None:
 def test_a_run_without_results_is_not_good(tmp_path: Path) -> None:
     report = read_report(tmp_path / "results.xml", database="SQLite", exit_code=4)
     assert not report.is_good
+
+
+def test_what_needs_a_browser_is_skipped_with_the_remedy_where_there_is_none(tmp_path: Path) -> None:
+    environment = build_environment(tmp_path / "home") | {"CHROMIUM_PATH": str(tmp_path / "none")}
+    found = "tests/worker/test_refuse_unusable_home.py::test_a_document_that_cannot_be_stored_is_a_typed_failure_and_tried_again"
+    options = ["-p", "tests.own_home", "-n", "0", "-q", "-rs"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, found], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert "1 skipped" in done.stdout, done.stdout
+    assert "apt-get install chromium" in done.stdout

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MAX_NOTICE: Final = 160  # characters of a line that may be a notice; longer ones are prose
+MAX_NOTICE: Final = 200  # characters of a line that may be a notice; longer ones are prose
 _UNREAD: Final = frozenset(
     {"head", "script", "style", "template", "noscript", "nav", "footer", "aside", "select", "dialog"}
 )
@@ -21,7 +21,7 @@ _THING: Final = (
     r"(?:this|the|that) (?:(?:job|work) )?(?:job|position|role|vacancy|posting|post|ad|advert|advertisement|listing|"
     r"opening|opportunity|requisition|offer)(?: (?:that )?(?:you are|you're|you were) looking for| you requested)?"
 )
-_FOR_IT: Final = r"(?: (?:for|to) (?:this|the) (?:job|position|role|vacancy|posting|opening|opportunity))?"
+_FOR_IT: Final = r"(?: (?:for|to) (?:it|(?:this|the) (?:job|position|role|vacancy|posting|opening|opportunity)))?"
 _PEOPLE: Final = r"(?:new )?(?:applications?|applicants|candidates|submissions)"
 _LEAD: Final = r"(?:(?:(?:we're |we are )?(?:very )?sorry|unfortunately|oops|notice|note)[,:]?(?: but)? )?"
 _TAIL: Final = r"(?: (?:anymore|any more|any longer|now|at this time))?"
@@ -84,11 +84,15 @@ def match_notice(line: str) -> str:
     if len(line) > MAX_NOTICE:
         return ""
     text = " ".join(line.translate({0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x00A0: " "}).casefold().split())
-    for sentence in re.split(r"[.!?](?:\s|$)|\s[-–—|]\s|^- ", text):
-        for pattern, code in _NOTICES:
-            if pattern.fullmatch(sentence.strip(" .!*•")):
-                return code
+    for sentence in re.split(r"[.!?;](?:\s|$)|\s[-–—|]\s|^- ", text):
+        codes = [_match_clause(clause) for clause in re.split(r",? and ", sentence.strip(" .!*•"))]
+        if all(codes):
+            return codes[0]
     return ""
+
+
+def _match_clause(clause: str) -> str:
+    return next((code for pattern, code in _NOTICES if pattern.fullmatch(clause)), "")
 
 
 def _list_visible_lines(html: str) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from discovery.contracts import ParsedBoard, Posting
 from discovery.identity import company_key, description_hash
+from discovery.pages.notices import match_notice
 from discovery.salary import find_salary
 from discovery.sources.base import get_source
 from discovery.sources.bundled import BundledBoard, find_bundled_board, list_bundled_boards, read_bundled_board
@@ -63,6 +64,9 @@ def test_some_are_closed_and_one_says_so_only_in_words() -> None:
         "Full Stack Engineer, Onboarding & Imports"
     ]
     assert sum("no longer accepting applications" in posting.description for posting in postings) == 1
+    assert [posting.title for posting in postings if any(map(match_notice, posting.description.splitlines()))] == [
+        "Senior Backend Engineer, Routing"
+    ]
 
 
 def test_pay_comes_in_many_shapes() -> None:
