@@ -11,7 +11,7 @@ from tests.boardserver import BoardServer
 from tests.worker.boards import add_boards, build_postings, serve_board
 from tests.worker.workspace import SAMPLE_PROFILE, Workspace
 
-pytestmark = [pytest.mark.worker, pytest.mark.browser, pytest.mark.sqlite_alone]
+pytestmark = [pytest.mark.worker, pytest.mark.browser]
 
 SMALL_FILES = 8 * 1024
 
