@@ -12,8 +12,9 @@ from materials.chromium import CJK_REMEDY, find_cjk_font
 from materials.contracts import LetterDocument, ResumeDocument
 from materials.rendering.failures import RenderCode, RenderFailed
 from materials.rendering.normalise import normalise_pdf
+from materials.rendering.pdf_reading import read_pdf
 from materials.rendering.renderer import render_pdf
-from materials.rendering.text_layer import expected_text, read_pdf, verify_reading
+from materials.rendering.text_layer import expected_text, verify_reading
 from materials.rendering.wording import (
     choose_cjk_region,
     clean_document,

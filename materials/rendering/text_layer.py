@@ -1,20 +1,15 @@
-"""Checks that a machine reading the PDF finds the text as it was written, every line of it, in order.
-
-pypdf follows Chromium's order of drawing, which is the page's own order. Its spaces are estimates: beside Chinese and
-Japanese characters and at changes of font it adds some, so a space is only judged between two letters of one script.
-"""
+"""Checks that a machine reading the PDF finds the text as it was written: every line and every space of it, in order."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from io import BytesIO
-from typing import Any
 
 from materials.chromium import CJK_REMEDY
 from materials.contracts import LetterDocument, ResumeDocument, ResumeEntry
 from materials.rendering.characters import fold_characters
 from materials.rendering.failures import Flaw, TextLayerMismatch, TooLong
+from materials.rendering.pdf_reading import PdfReading, read_pdf
 from materials.rendering.wording import (
     clean_document,
     find_headings,
@@ -24,32 +19,7 @@ from materials.rendering.wording import (
     join_languages,
 )
 
-EMBEDDED = ("/FontFile", "/FontFile2", "/FontFile3")
 SHOWN = 80
-
-
-@dataclass(frozen=True, slots=True)
-class PdfReading:
-    """What a machine sees in a PDF. ``loose_fonts`` are those the file names and does not carry."""
-
-    pages: int
-    text: str
-    loose_fonts: tuple[str, ...]
-
-
-def read_pdf(pdf: bytes) -> PdfReading:
-    from pypdf import PdfReader
-
-    pages = PdfReader(BytesIO(pdf)).pages
-    return PdfReading(
-        pages=len(pages),
-        text="\n".join(page.extract_text() for page in pages),
-        loose_fonts=tuple(name for page in pages for name in _list_loose_fonts(page)),
-    )
-
-
-def extract_text(pdf: bytes) -> str:
-    return read_pdf(pdf).text
 
 
 @singledispatch
@@ -106,11 +76,16 @@ def verify_reading(reading: PdfReading, *, expected: Sequence[str], page_limit: 
         raise TooLong(pages=reading.pages, limit=page_limit)
     if reading.loose_fonts:
         raise TextLayerMismatch(Flaw.FONT_NOT_EMBEDDED, f"Font {reading.loose_fonts[0]} is not in the file.")
-    verify_text(reading.text, expected=expected)
+    verify_text(reading.glyphs, expected=expected, is_exact=False)
+    if not any(map(is_right_to_left, expected)):  # which PDFium reorders, together with what stands beside it
+        verify_text(reading.text, expected=expected)
 
 
-def verify_text(text: str, *, expected: Sequence[str]) -> None:
-    """The pure part: extracted text against the lines that were written."""
+def verify_text(text: str, *, expected: Sequence[str], is_exact: bool = True) -> None:
+    """The pure part: extracted text against the lines that were written.
+
+    Of a reader whose spaces are not exact, only those between two letters of one script are judged.
+    """
     _verify_characters(text, expected="".join(expected))
     read = Reading.of(text)
     position = 0
@@ -119,7 +94,7 @@ def verify_text(text: str, *, expected: Sequence[str]) -> None:
         if is_right_to_left(line):
             _verify_words(line, read=read)
             continue
-        position = _find_line(written, read=read, after=position, line=line)
+        position = _find_line(written, read=read, after=position, line=line, is_exact=is_exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,21 +113,29 @@ class Reading:
         for char in fold_characters(text):
             if char.isspace():
                 (breaks if char == "\n" else spaces).add(len(letters))
-            elif unicodedata.category(char) != "Cf":
+            elif unicodedata.category(char) != "Cf" and not "\ufe00" <= char <= "\ufe0f":  # chooses a sign's shape
                 letters.append(char)
         return cls("".join(letters), frozenset(spaces), frozenset(breaks))
+
+    def is_apart(self, index: int) -> bool:
+        """Whether anything parts this letter from the one before it."""
+        return index in self.spaces or index in self.breaks
+
+    def show(self, index: int) -> str:
+        """The two letters around a place, as they were read."""
+        return f"{self.letters[index - 1]}{' ' if self.is_apart(index) else ''}{self.letters[index]}"
 
 
 def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
 
 
-def _find_line(written: Reading, *, read: Reading, after: int, line: str) -> int:
+def _find_line(written: Reading, *, read: Reading, after: int, line: str, is_exact: bool) -> int:
     """Where the line ends in what was read."""
     flaw: tuple[Flaw, str] | None = None
     start = read.letters.find(written.letters, after)
     while start >= 0:
-        found = _find_space_flaw(written, read=read, start=start)
+        found = _find_space_flaw(written, read=read, start=start, is_exact=is_exact)
         if found is None:
             return start + len(written.letters)
         flaw = flaw or found
@@ -164,17 +147,25 @@ def _find_line(written: Reading, *, read: Reading, after: int, line: str) -> int
     raise TextLayerMismatch(Flaw.MISSING, f"The text layer lacks this line: {line[:SHOWN]}")
 
 
-def _find_space_flaw(written: Reading, *, read: Reading, start: int) -> tuple[Flaw, str] | None:
+def _find_space_flaw(written: Reading, *, read: Reading, start: int, is_exact: bool) -> tuple[Flaw, str] | None:
+    """A line may break anywhere; a space stands where one was written, and nowhere else."""
+    end = start + len(written.letters)
+    for edge in (start, end):
+        if 0 < edge < len(read.letters) and not read.is_apart(edge) and read.letters[edge - 1 : edge + 1].isalnum():
+            return Flaw.WORDS_JOINED, f"It runs together with what stands beside it ({read.show(edge)})"
     for index in range(1, len(written.letters)):
-        before, behind = written.letters[index - 1], written.letters[index]
-        if not (before.isalnum() and behind.isalnum()) or has_cjk(before + behind):
+        place = start + index
+        if not is_exact and not _is_inside_words(written.letters[index - 1 : index + 1]):
             continue
-        is_apart = index in written.spaces or index in written.breaks
-        if is_apart and start + index not in read.spaces | read.breaks:
-            return Flaw.WORDS_JOINED, f"Two words run together ({before}{behind})"
-        if not is_apart and start + index in read.spaces:
-            return Flaw.WORD_BROKEN, f"A word is broken ({before} {behind})"
+        if written.is_apart(index) and not read.is_apart(place):
+            return Flaw.WORDS_JOINED, f"Two words run together ({read.show(place)})"
+        if not written.is_apart(index) and place in read.spaces - read.breaks:
+            return Flaw.WORD_BROKEN, f"There is a space too many ({read.show(place)})"
     return None
+
+
+def _is_inside_words(pair: str) -> bool:
+    return pair.isalnum() and not has_cjk(pair)
 
 
 def _verify_words(line: str, *, read: Reading) -> None:
@@ -199,18 +190,3 @@ def _describe_undrawn(text: str, *, expected: str) -> str:
     undrawn = "".join(dict.fromkeys(char for char in fold_characters(expected) if char not in fold_characters(text)))
     remedy = CJK_REMEDY if has_cjk(undrawn) else "Install a font that has them."
     return f"No installed font has these characters: {undrawn[:20] or '?'} {remedy}"
-
-
-def _list_loose_fonts(page: Any) -> Iterator[str]:
-    for reference in page["/Resources"].get("/Font", {}).values():
-        font = reference.get_object()
-        if not _is_embedded(font):
-            yield str(font.get("/BaseFont", "without a name"))
-
-
-def _is_embedded(font: Any) -> bool:
-    if font["/Subtype"] == "/Type3":
-        return True
-    carrier = font["/DescendantFonts"][0].get_object() if "/DescendantFonts" in font else font
-    descriptor = carrier.get("/FontDescriptor")
-    return descriptor is not None and any(name in descriptor.get_object() for name in EMBEDDED)

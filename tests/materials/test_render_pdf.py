@@ -39,9 +39,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(MISSING), reason=MISS
 needs_cjk = pytest.mark.skipif(not find_cjk_font(), reason="no Japanese font is installed (fonts-noto-cjk)")
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+LATIN_FONTS = [path for name in ("liberation", "dejavu") if (path := Path("/usr/share/fonts/truetype", name)).is_dir()]
 LATIN_ONLY = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>/usr/share/fonts/truetype/liberation</dir><dir>/usr/share/fonts/truetype/dejavu</dir>
-<cachedir>{cache}</cachedir></fontconfig>"""
+<fontconfig>{folders}<cachedir>{cache}</cachedir></fontconfig>"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -92,6 +92,46 @@ def test_it_names_the_ideographs_that_were_written_not_their_look_alikes(style: 
 
     for word in ("山田太郎", "バックエンド・エンジニア", "金子・山本システム株式会社", "神戸", "長く西の青い麦"):
         assert word in text
+
+
+MIXED_LETTER = replace(
+    LETTER,
+    company="株式会社ミナトテック",
+    title="バックエンド Engineer (Python, Go)",
+    paragraphs=(
+        write_lines(
+            "I apply to 株式会社ミナトテック, whose work on 決済 (payments) I know; 東京, 神戸 and Cork.",
+            "Python、Go と Rust を使う。",
+            "I kept 100 % of it: C++, C#, .NET and the A/B “tests”.",
+        ),
+    ),
+)
+
+
+@needs_cjk
+@pytest.mark.parametrize("style", STYLES)
+def test_a_space_stands_where_one_was_written_and_nowhere_else(style: Style) -> None:
+    read = " ".join(render_letter(MIXED_LETTER, style=style).text.split())
+
+    assert "I apply to 株式会社ミナトテック, whose work on 決済 (payments) I know; 東京, 神戸 and Cork." in read
+    assert "Python、Go と Rust を使う。" in read
+    assert "100 % of it: C++, C#, .NET and the A/B “tests”." in read
+
+
+@needs_cjk
+@pytest.mark.parametrize(
+    ("shown", "written", "read"),
+    [
+        ("ミナトテック<b style='margin-left: 0.4em'>, in</b> Kobe", "ミナトテック, in Kobe", "ク ,"),
+        ("神戸<b style='margin-left: 0.4em'>の港</b>", "神戸の港", "戸 の"),
+        ("決済 <b style='margin-left: -0.28em'>(payments)</b>", "決済 (payments)", r"済\("),
+    ],
+)
+def test_it_refuses_a_page_whose_style_opens_a_gap_or_closes_one(shown: str, written: str, read: str) -> None:
+    pdf = render_thread.render_pdf(f"<meta charset=utf-8><body style='font: 12pt serif'>{shown}", timeout_seconds=30)
+
+    with pytest.raises(RenderFailed, match=read):
+        verify_text_layer(pdf, expected=[written])
 
 
 @needs_cjk
@@ -232,7 +272,8 @@ def test_it_never_splits_an_entry_over_two_pages() -> None:
 def render_with_latin_fonts_only(folder: Path, document: ResumeDocument, *, trust_fonts: bool) -> dict[str, str]:
     """In a process of its own, since fonts are found once per process."""
     config = folder / "fonts.conf"
-    config.write_text(LATIN_ONLY.format(cache=folder / "cache"))
+    folders = "".join(f"<dir>{path}</dir>" for path in LATIN_FONTS)
+    config.write_text(LATIN_ONLY.format(folders=folders, cache=folder / "cache"))
     program = (
         "import json, sys, django\n"
         "django.setup()\n"
@@ -258,7 +299,7 @@ def render_with_latin_fonts_only(folder: Path, document: ResumeDocument, *, trus
     return answer
 
 
-@pytest.mark.skipif(not Path("/usr/share/fonts/truetype/liberation").is_dir(), reason="needs fonts-liberation")
+@pytest.mark.skipif(not LATIN_FONTS, reason="needs fonts-liberation or fonts-dejavu")
 @pytest.mark.parametrize(
     ("name", "trust_fonts", "named"),
     [

@@ -6,7 +6,8 @@ from materials.contracts import ResumeEntry
 from materials.rendering.characters import find_meant
 from materials.rendering.failures import Flaw, TextLayerMismatch, TooLong
 from materials.rendering.normalise import mend_unicode_map
-from materials.rendering.text_layer import PdfReading, expected_text, verify_reading, verify_text
+from materials.rendering.pdf_reading import PdfReading
+from materials.rendering.text_layer import expected_text, verify_reading, verify_text
 from materials.rendering.wording import choose_cjk_region, clean_text, format_letter_date, join_sentences
 from tests.materials.written_documents import JAPANESE_RESUME, LETTER, LONG_RESUME, SHORT_RESUME
 
@@ -58,14 +59,51 @@ def test_it_names_the_flaw_and_where_it_is(read: str, flaw: Flaw, named: str) ->
     assert not mismatch.value.retryable
 
 
+MINATO = "I apply to 株式会社ミナトテック, whose ferries (東京) I know; 100 % of them."
+
+
+@pytest.mark.parametrize(
+    ("read", "flaw", "named"),
+    [
+        (MINATO.replace("ック,", "ック ,"), Flaw.WORD_BROKEN, r"ク ,"),
+        (MINATO.replace("to 株", "to株"), Flaw.WORDS_JOINED, "o株"),
+        (MINATO.replace("会社", "会 社"), Flaw.WORD_BROKEN, "会 社"),
+        (MINATO.replace("(東", "( 東"), Flaw.WORD_BROKEN, r"\( 東"),
+        (MINATO.replace("ferries (", "ferries("), Flaw.WORDS_JOINED, r"s\("),
+        (MINATO.replace("; 100", ";100"), Flaw.WORDS_JOINED, ";1"),
+        (MINATO.replace("0 %", "0%"), Flaw.WORDS_JOINED, "0%"),
+        (f"Dear Ms Ono,{MINATO}", None, ""),
+        (f"dear{MINATO}", Flaw.WORDS_JOINED, "rI"),
+        (MINATO.replace("株式会社", "株式\n会社").replace("ック, ", "ック,\n"), None, ""),
+    ],
+)
+def test_it_judges_every_space_of_the_reader_that_knows_where_words_end(
+    read: str, flaw: Flaw | None, named: str
+) -> None:
+    if flaw is None:
+        verify_text(read, expected=[MINATO])
+        return
+    with pytest.raises(TextLayerMismatch, match=named) as mismatch:
+        verify_text(read, expected=[MINATO])
+    assert mismatch.value.flaw is flaw
+
+
+def test_a_document_must_be_found_by_both_readers() -> None:
+    rough = MINATO.replace("ック,", "ック ,").replace("(", " (")
+    verify_reading(PdfReading(pages=1, text=MINATO, glyphs=rough, loose_fonts=()), expected=[MINATO])
+    for text, glyphs in ((rough, rough), (MINATO, MINATO.replace("whose", "who se")), (MINATO, "\0"), ("", MINATO)):
+        with pytest.raises(TextLayerMismatch):
+            verify_reading(PdfReading(pages=1, text=text, glyphs=glyphs, loose_fonts=()), expected=[MINATO])
+
+
 def test_it_refuses_a_font_that_is_named_and_not_carried() -> None:
     with pytest.raises(TextLayerMismatch, match="Helvetica is not in the file"):
-        verify_reading(PdfReading(pages=1, text="x", loose_fonts=("/Helvetica",)), expected=["x"])
+        verify_reading(PdfReading(pages=1, text="x", glyphs="x", loose_fonts=("/Helvetica",)), expected=["x"])
 
 
 def test_it_counts_the_pages_before_it_reads_them() -> None:
     with pytest.raises(TooLong, match="takes 3 pages and may take 2"):
-        verify_reading(PdfReading(pages=3, text="", loose_fonts=()), expected=WRITTEN, page_limit=2)
+        verify_reading(PdfReading(pages=3, text="", glyphs="", loose_fonts=()), expected=WRITTEN, page_limit=2)
 
 
 def test_it_expects_a_resume_in_the_order_of_the_page() -> None:
