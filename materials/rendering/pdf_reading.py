@@ -1,9 +1,9 @@
 """What machines see in a PDF, read by two that share no code.
 
-PDFium, the reader inside Chrome, knows where words end: Chromium leaves most spaces out of the file, every reader infers
-them from the gaps, and PDFium's inference gives what was written, as poppler's does. But it takes the words of a span
-that no font has from the file's notes and so does not see that a box was drawn. pypdf goes by the glyphs that are drawn;
-its spaces are rough: it adds some beside Chinese and Japanese characters and where the font changes.
+PDFium, the reader inside Chrome, knows where words end: Chromium leaves most spaces out of the file, every reader
+infers them from the gaps, and PDFium's inference gives what was written, as poppler's does. But it takes the words of
+a span that no font has from the file's notes and so does not see that a box was drawn. pypdf goes by the glyphs that
+are drawn; its spaces are rough: it adds some beside Chinese and Japanese characters and where the font changes.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Checks that a machine reading the PDF finds the text as it was written: every line and every space of it, in order."""
+"""Checks that a machine reading the PDF finds the text as it was written: every line and space of it, in order."""
 
 import unicodedata
 from collections.abc import Sequence
