@@ -19,6 +19,7 @@ from materials.rendering import renderer as render_thread
 from materials.rendering.documents import PAPERS, STYLES, Paper, Style, render_letter, render_resume
 from materials.rendering.failures import RenderFailed, TooLong
 from materials.rendering.text_layer import expected_text, verify_text_layer
+from tests.materials import pictures
 from tests.materials.written_documents import (
     ACCENTED_RESUME,
     JAPANESE_RESUME,
@@ -148,6 +149,16 @@ def test_a_japanese_resume_takes_the_pages_that_it_was_estimated_at(
     assert entries >= 3
 
     assert render_resume(document, style=style).pages <= pages
+
+
+@needs_cjk
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("wanted", pictures.WANTED)
+def test_the_sample_candidates_documents_take_the_page_they_aim_at(wanted: str, style: Style) -> None:
+    """Whatever the machine's fonts: the plain style's may be DejaVu Serif, an eighth wider than the one it is made for."""
+    resume, letter = pictures.write_for(*pictures.WANTED[wanted])
+
+    assert (render_resume(resume, style=style).pages, render_letter(letter, style=style).pages) == (1, 1)
 
 
 def add_entry(document: ResumeDocument, line: str) -> ResumeDocument:
@@ -329,3 +340,15 @@ def test_it_prints_pasted_ligatures_as_letters(document: ResumeDocument | Letter
     pdf = render_resume(document) if isinstance(document, ResumeDocument) else render_letter(document)
 
     assert not any(0xFB00 <= ord(char) <= 0xFB06 or char in "\u00ad\u200b" for char in pdf.text)
+
+
+@needs_cjk
+def test_five_documents_can_be_looked_at_with_what_a_machine_reads_of_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.materials.pictures", str(tmp_path)]
+    run = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=120)
+
+    shown = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len({name.rpartition("-")[0] for name in shown}) == 5
+    assert all(data.startswith(b"\x89PNG") and len(data) > 20_000 for data in shown.values())
+    assert "Dear Hiring Team at 株式会社ミナトテック," in run.stdout.splitlines()
+    assert "German: Native speaker · English: Fluent" in run.stdout
