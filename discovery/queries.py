@@ -18,8 +18,9 @@ from discovery.models import (
 )
 from discovery.profile_import import load_profile
 from operations.compiled import CompiledQuery
-from operations.contracts import ExecutionRef
+from operations.contracts import ExecutionRef, StageState
 from operations.errors import MissingInput
+from operations.stage_engine import Refusal
 
 _PROFILE = CompiledQuery(lambda version: CandidateProfile.objects.filter(version=version), IntegerField())
 _JOB = CompiledQuery(lambda job_id: Job.objects.filter(id=job_id).defer("source_description"), UUIDField())
@@ -109,6 +110,12 @@ def find_posting_refusal(job_id: UUID, *, needs_trust: bool) -> str:
     if state == ActiveState.CLOSED:
         return "POSTING_CLOSED"
     return "LOW_CONFIDENCE" if needs_trust and _IS_QUARANTINED.first(job_id) else ""
+
+
+def refuse_posting(job_id: UUID, *, needs_trust: bool) -> Refusal | None:
+    """For the stages after enrichment: a closed posting blocks them, a distrusted one blocks the documents."""
+    code = find_posting_refusal(job_id, needs_trust=needs_trust)
+    return Refusal(StageState.BLOCKED, code, settle_as=StageState.BLOCKED, blocked_by="enrich") if code else None
 
 
 def is_deleted(job_id: UUID) -> bool:

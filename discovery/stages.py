@@ -8,19 +8,24 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from discovery import gates, queries
+from discovery import queries
 from discovery.contracts import ActiveState, ContentTier, PageContent, WorkMode
 from discovery.events import EnrichmentFailed
 from discovery.gateway import FetchCancelled, FetchError, check_status, fetch
 from discovery.models import Job, PostingContentSnapshot
 from discovery.services.enrichment import save_snapshot
+from operations.contracts import StageState
 from operations.errors import StageCanceled, StageFailure, TransientStageFailure
 from operations.eventlog import append
-from operations.stage_engine import Claim, Settlement, Stage, stage
+from operations.stage_engine import Claim, Refusal, Settlement, Stage, job_gate, stage
 
 SUFFICIENT_CHARACTERS = 200
 
-__all__ = ["EnrichStage", "gates"]
+
+@job_gate
+def refuse_deleted_job(job_id: UUID) -> Refusal | None:
+    """What must hold of a job before any stage may claim it."""
+    return Refusal(StageState.CANCELED, "JOB_DELETED") if queries.is_deleted(job_id) else None
 
 
 @stage("enrich")

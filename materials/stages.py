@@ -6,8 +6,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from discovery.gates import refuse_posting
-from discovery.queries import PostingText, find_job_url, get_posting, get_profile
+from discovery.queries import PostingText, find_job_url, get_posting, get_profile, refuse_posting
 from materials import engines
 from materials.artifact_files import ArtifactWriteFailed
 from materials.events import ResumeFailed

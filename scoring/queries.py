@@ -36,6 +36,20 @@ class CurrentScore:
     report: FitReport
 
 
+def find_skills(text: str) -> tuple[str, ...]:
+    """The vocabulary's names of the skills in a text, in the order in which it first mentions them."""
+    from scoring import builtin
+
+    return builtin.find_skills(text)
+
+
+def list_implied_skills(name: str) -> frozenset[str]:
+    """What knowing a skill shows as well: Django implies Python."""
+    from scoring import builtin
+
+    return builtin.list_implied_skills(name)
+
+
 def find_score_version(job_id: UUID) -> int:
     version, _ = _SCORE_FACTS.first(job_id) or (0, None)
     return version

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from discovery.gates import refuse_posting
-from discovery.queries import find_job_url, get_posting, get_profile
+from discovery.queries import find_job_url, get_posting, get_profile, refuse_posting
 from operations.database import writer
 from operations.errors import StageCanceled, StageFailure, TransientStageFailure
 from operations.llm.authority import BUILTIN

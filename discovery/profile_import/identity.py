@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from discovery.contracts import Bullet, Credential, Education, Experience, ProfileLink, Skill
-from discovery.profile_import.typography import fold_text
+from discovery.contracts.typography import fold_text
 
 Part = TypeVar("Part", ProfileLink, Bullet, Experience, Skill, Education, Credential)
 

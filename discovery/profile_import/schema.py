@@ -19,8 +19,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from discovery.contracts.typography import clean_text
 from discovery.profile_import.limits import MAX_ENTRIES
-from discovery.profile_import.typography import clean_text
 
 _OPEN_ENDS = frozenset({"present", "current", "now", "ongoing", "today"})
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?)?)?", re.ASCII)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from discovery.contracts.typography import clean_text
 from discovery.profile_import.problems import Problem
-from discovery.profile_import.typography import clean_text
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

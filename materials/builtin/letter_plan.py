@@ -136,7 +136,7 @@ def _is_distinct(first: _Topic, second: _Topic) -> bool:
 
 
 def _add_implied(skills: frozenset[str]) -> frozenset[str]:
-    from scoring.builtin.vocabulary import list_implied_skills
+    from scoring.queries import list_implied_skills
 
     return skills.union(*(list_implied_skills(name) for name in skills))
 

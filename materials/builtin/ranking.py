@@ -132,6 +132,6 @@ def _list_stems(text: str) -> frozenset[str]:
 
 
 def _get_finder() -> SkillFinder:
-    from scoring.builtin import find_skills
+    from scoring.queries import find_skills
 
     return find_skills

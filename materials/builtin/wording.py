@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from discovery.profile_import.typography import clean_text
+from discovery.contracts.typography import clean_text
 from materials.grounding.frames import is_known, is_name, join_names
 from materials.grounding.placeholders import find_suspects
 from scoring.contracts import Requirement

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from discovery.contracts import Credential, Education, Evidence, Experience, ProfileDocument, Skill
-from discovery.profile_import.typography import fold_text
+from discovery.contracts.typography import fold_text
 from materials.contracts import ContactLine
 from materials.grounding.placeholders import find_leftovers
 from materials.grounding.problems import GroundingProblem

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from discovery.contracts import ProfileDocument
-from discovery.profile_import.typography import fold_text
+from discovery.contracts.typography import fold_text
 from materials.contracts import LetterDocument, Line
 from materials.grounding import frames
 from materials.grounding.facts import ProfileFacts, check_head, explain_difference, index_facts, is_same
