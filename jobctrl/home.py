@@ -16,7 +16,12 @@ UNUSABLE_CHARACTERS = "?#%"
 
 
 class HomeUnusable(RuntimeError):
-    """The workspace folder cannot be used."""
+    """The workspace folder cannot be used: ``reason`` and ``remedy`` are a sentence each."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason} {remedy}")
+        self.reason = reason
+        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,8 @@ class Home:
         """Raises ``HomeUnusable`` for a path that Temporal's database cannot have."""
         if any(character in UNUSABLE_CHARACTERS or not character.isprintable() for character in str(self.root)):
             raise HomeUnusable(
-                f"JOBCTRL_HOME {str(self.root)!r} has one of ? # % or an invisible character in its path. "
-                "Set JOBCTRL_HOME to a folder without them."
+                f"JOBCTRL_HOME {str(self.root)!r} has one of ? # % or an invisible character in its path.",
+                "Set JOBCTRL_HOME to a folder without them.",
             )
 
     @property
@@ -100,6 +105,6 @@ class Home:
 
     def _refuse(self, error: OSError) -> HomeUnusable:
         return HomeUnusable(
-            f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}). "
-            "Make it writable for this user, or set JOBCTRL_HOME to another folder."
+            f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}).",
+            "Make it writable for this user, or set JOBCTRL_HOME to another folder.",
         )

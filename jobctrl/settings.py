@@ -1,11 +1,13 @@
 """Django settings. Every value an operator may set comes from the environment or ``.env``."""
 
 import hashlib
+import secrets
+import sys
 from pathlib import Path
 
 import environ
 
-from jobctrl.home import Home
+from jobctrl.home import Home, HomeUnusable
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -14,7 +16,17 @@ environ.Env.read_env(env.str("JOBCTRL_ENV_FILE", default=str(BASE_DIR / ".env"))
 
 JOBCTRL_HOME = Home(Path(env.str("JOBCTRL_HOME", default="~/.jobctrl")).expanduser().resolve())
 
-SECRET_KEY = env.str("SECRET_KEY", default="") or JOBCTRL_HOME.read_secret_key()
+
+def _read_secret_key() -> str:
+    try:
+        return JOBCTRL_HOME.read_secret_key()
+    except HomeUnusable:
+        if sys.argv[1:2] != ["doctor"]:  # which lists what is wrong, the home among it, and signs nothing
+            raise
+        return secrets.token_urlsafe()
+
+
+SECRET_KEY = env.str("SECRET_KEY", default="") or _read_secret_key()
 DEBUG = env.bool("DEBUG", default=False)
 JOBCTRL_WEB_ADDRESS = env.str("JOBCTRL_WEB_ADDRESS", default="127.0.0.1:8420")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]

@@ -1,13 +1,17 @@
 """What ``manage.py doctor`` asks: each app declares its checks in ``health.py``."""
 
 import logging
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from django.db import DatabaseError, OperationalError, connection
 
 log = logging.getLogger(__name__)
+
+DATABASE = "database"  # the name of the check that speaks for all others which need it
 
 
 class Verdict(StrEnum):
@@ -46,16 +50,24 @@ def health_check(name: str) -> Callable[[Check], Check]:
 
 
 def examine() -> list[NamedFinding]:
-    """Run every check in order of declaration; one that raises is itself a failed finding."""
-    found = []
+    """Run every check in order of declaration; one that raises is itself a failed finding.
+
+    What the database holds cannot be told without it; its own check says why, once.
+    """
+    found: list[NamedFinding] = []
     for name, check in _checks.items():
         try:
             finding = check()
         except DatabaseError as error:
-            finding = warn(f"cannot be told: {describe_failure(error)}", advise_on_failure(error))
+            if any(item.name == DATABASE and item.finding.verdict is Verdict.FAILED for item in found):
+                finding = warn("cannot be told without the database", f"See {DATABASE}, above.")
+            else:
+                finding = warn(f"cannot be told: {describe_failure(error)}", advise_on_failure(error))
         except Exception as error:
             log.debug("health check %s raised", name, exc_info=True)
-            finding = Finding(Verdict.FAILED, f"the check itself raised {type(error).__name__}", "See the log.")
+            finding = fail(
+                f"the check itself raised {type(error).__name__}", "Run it with LOG_LEVEL=DEBUG to see where."
+            )
         found.append(NamedFinding(name, finding))
     return found
 
@@ -73,6 +85,8 @@ def is_outside_fault(error: DatabaseError) -> bool:
 def describe_failure(error: DatabaseError) -> str:
     if lacks_migrations(error):
         return "the database is not migrated"
+    if obstacle := _find_write_obstacle(error):
+        return f"the database {connection.settings_dict['NAME']} cannot be written ({obstacle})"
     return f"the database cannot be used ({str(error).strip().partition(chr(10))[0]})"
 
 
@@ -84,7 +98,29 @@ def advise_on_failure(error: DatabaseError) -> str:
         return "Check DATABASE_URL and that its server is running."
     if "locked" in str(error):
         return "Another program is writing to it; try again in a moment."
+    if "is full" in str(error):
+        return "Free some space on its disk."
+    if _find_write_obstacle(error):
+        return "Make the file and its folder writable for this user, or set JOBCTRL_HOME to another folder."
     return "Check the file and its folder; where it is damaged, put a backup back: manage.py restore FOLDER"
+
+
+def _find_write_obstacle(error: DatabaseError) -> str:
+    """Why SQLite cannot write its file or beside it, in the system's words; "" where that is not the trouble.
+
+    It needs that for reading, too: the log and its index lie beside the file.
+    """
+    if connection.vendor != "sqlite" or not any(sign in str(error) for sign in ("unable to open", "readonly")):
+        return ""
+    file = Path(connection.settings_dict["NAME"])
+    try:
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+        if file.exists():
+            file.open("r+b").close()
+    except OSError as obstacle:
+        return obstacle.strerror or type(obstacle).__name__
+    return ""
 
 
 def ok(detail: str) -> Finding:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobctrl.home import HomeUnusable
 from operations import queries
 from operations.backup.finding import find_newest_backup
-from operations.checkup import Finding, advise_on_failure, describe_failure, fail, health_check, ok, warn
+from operations.checkup import DATABASE, Finding, advise_on_failure, describe_failure, fail, health_check, ok, warn
 from operations.errors import NotConfigured, OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
 from operations.folding.engine import list_flagged_apps
@@ -31,7 +31,7 @@ def check_home() -> Finding:
     try:
         settings.JOBCTRL_HOME.create()
     except HomeUnusable as error:
-        return fail(str(error), f"Make {root} writable, or set JOBCTRL_HOME.")
+        return fail(error.reason, error.remedy)
     mode = stat.S_IMODE(root.stat().st_mode)
     if mode & 0o077:
         return warn(f"{root} can be read by others (mode {mode:04o})", f"Run: chmod 700 {root}")
@@ -44,10 +44,14 @@ def check_disk() -> Finding:
         free = check_free_space()
     except OperationsError as error:
         return fail(error.message, "Free some space.")
+    except OSError as error:
+        return warn(
+            f"cannot be told: {settings.JOBCTRL_HOME.root} cannot be read ({error.strerror})", "See home, above."
+        )
     return ok(f"{free:,} MB free")
 
 
-@health_check("database")
+@health_check(DATABASE)
 def check_database() -> Finding:
     try:
         executor = MigrationExecutor(connection)

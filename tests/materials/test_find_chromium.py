@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from materials import chromium
+from materials import chromium, health
 from materials.chromium import ChromiumMissing, find_chromium, find_cjk_font
+from operations.checkup import Verdict
 
 NO_FONTS = '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>'
 
@@ -57,6 +58,15 @@ def test_it_says_so_when_the_named_file_is_no_program(tmp_path: Path, settings: 
         find_chromium()
 
 
+def test_doctor_fails_without_one(nothing: Path) -> None:
+    finding = health.check_chromium()
+    assert (finding.verdict, finding.detail) == (Verdict.FAILED, "no Chromium was found, so no PDF can be made")
+    assert "apt-get install chromium" in finding.remedy
+    program = make_program(nothing / "chromium")
+    finding = health.check_chromium()
+    assert (finding.verdict, finding.detail) == (Verdict.OK, str(program))
+
+
 @pytest.mark.skipif(not os.path.exists("/usr/bin/fc-list"), reason="fontconfig is not installed")
 def test_it_sees_that_no_cjk_font_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tmp_path / "fonts.conf"
@@ -65,5 +75,13 @@ def test_it_sees_that_no_cjk_font_is_installed(tmp_path: Path, monkeypatch: pyte
     find_cjk_font.cache_clear()
 
     assert find_cjk_font() is False
+    finding = health.check_fonts()
+    assert (finding.verdict, finding.detail) == (Verdict.WARNING, "no font for Chinese, Japanese and Korean text")
+    assert "apt-get install fonts-noto-cjk" in finding.remedy
 
     find_cjk_font.cache_clear()
+
+
+def test_doctor_says_that_every_script_can_be_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "find_cjk_font", lambda: True)
+    assert health.check_fonts().verdict is Verdict.OK
