@@ -10,15 +10,17 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from tests.postgres import PostgresUnavailable, kept_cluster
 
 ROOT = Path(__file__).resolve().parents[1]
+Ended = TypeVar("Ended")
+
 NO_TESTS_COLLECTED = 5
 INTERRUPTED = 2
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")  # the files in the order that conftest gives them
@@ -81,7 +83,7 @@ def run_together(shown: Suite, beside: Suite, arguments: list[str]) -> list[Repo
     """``beside`` mostly waits, for a browser and for clocks; what it prints comes once both have ended."""
     with tempfile.TemporaryFile("w+") as output, ThreadPoolExecutor(1) as pool:
         other = pool.submit(run_suite, beside, arguments, output)
-        reports = [run_suite(shown, arguments), other.result()]
+        reports = [run_suite(shown, arguments), wait_on(other.result)]
         output.seek(0)
         print(f"\n=== Tests: {beside.name} ===\n{output.read()}", flush=True)
     return reports
@@ -103,13 +105,17 @@ def run_suite(suite: Suite, arguments: list[str], output: TextIO | None = None) 
             stdout=output,
             stderr=output and subprocess.STDOUT,
         )
-        while True:
-            try:
-                code = process.wait()
-                break
-            except KeyboardInterrupt:  # pytest has it too, and tidies up
-                continue
+        code = wait_on(process.wait)
         return read_report(results, database=suite.name, exit_code=code)
+
+
+def wait_on(wait: Callable[[], Ended]) -> Ended:
+    """Ctrl-C reaches every pytest, too: each tidies up and ends with its report, which is waited for."""
+    while True:
+        try:
+            return wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def choose_processes() -> int:

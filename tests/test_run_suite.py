@@ -13,7 +13,7 @@ import pytest
 
 from tests.postgres import PostgresUnavailable, find_binaries, kept_cluster, running_cluster
 from tests.processes import is_process_alive, wait_until
-from tests.run import build_environment, read_report
+from tests.run import build_environment, read_report, wait_on
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -109,6 +109,19 @@ def test_the_tests_do_not_see_the_operators_settings(tmp_path: Path, monkeypatch
     assert "OPENAI_API_KEY" not in environment
     assert environment["CHROMIUM_PATH"] == "/opt/chromium"
     assert environment["JOBCTRL_HOME"] == str(tmp_path)
+
+
+def test_a_run_that_is_broken_off_waits_for_every_report() -> None:
+    """Whichever part it is waiting for: the one on the terminal, or the one beside it."""
+    asked: list[int] = []
+
+    def wait() -> str:
+        asked.append(1)
+        if len(asked) < 3:
+            raise KeyboardInterrupt
+        return "its report"
+
+    assert wait_on(wait) == "its report"
 
 
 def test_it_counts_skips_by_reason(tmp_path: Path) -> None:
