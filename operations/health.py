@@ -71,7 +71,11 @@ def check_workspace() -> Finding:
     try:
         workspace = ensure_workspace()
     except OperationsError as error:
-        return fail(error.message, "Use the home and the database that belong together.")
+        return fail(
+            error.message,
+            "Use the home and the database that belong together. A workspace that moved here is restored from its "
+            "backup: manage.py restore FOLDER --moved",
+        )
     other = find_foreign_worker()
     if other:
         return fail("a worker of another workspace uses this database", "Stop it, or use a database of its own.")
