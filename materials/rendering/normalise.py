@@ -40,6 +40,11 @@ def normalise_pdf(data: bytes, *, source: str, title: str, author: str, created:
     return written.getvalue()
 
 
+def read_unicode_map(cmap: bytes) -> dict[int, str]:
+    """The characters that a font's map gives for each glyph code."""
+    return {code: target for match in BLOCK.finditer(cmap) for code, target in _read_block(match)}
+
+
 def mend_unicode_map(cmap: bytes, *, known: set[str]) -> bytes:
     """The same map with every look-alike replaced by the character of the document; unchanged where none is."""
 

@@ -1,31 +1,28 @@
-"""What machines see in a PDF, read by two that share no code.
+"""What a PDF says to a machine, in two ways: as pypdf reads it, and as it is drawn, character by character.
 
-PDFium, the reader inside Chrome, knows where words end: Chromium leaves most spaces out of the file, every reader
-infers them from the gaps, and PDFium's inference gives what was written, as poppler's does. But it takes the words of
-a span that no font has from the file's notes and so does not see that a box was drawn. pypdf goes by the glyphs that
-are drawn; its spaces are rough: it adds some beside Chinese and Japanese characters and where the font changes.
+A reader guesses spaces from gaps: beside Chinese and Japanese characters and where the font changes pypdf sees some
+that nobody wrote. What is drawn has those of the file and no others.
 """
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
-from threading import Lock
 from typing import Any, Final
 
-EMBEDDED: Final = ("/FontFile", "/FontFile2", "/FontFile3")
-HYPHEN_AT_THE_END: Final = "\ufffe"  # stands for the hyphen and the line break after it
+from materials.rendering.normalise import read_unicode_map
 
-_pdfium = Lock()  # the library is not made for threads; a document takes it for milliseconds
+EMBEDDED: Final = ("/FontFile", "/FontFile2", "/FontFile3")
+SAME_LINE: Final = 0.5  # points between two base lines that are one
+UNKNOWN: Final = "\0"  # a glyph that the font gives no character for
 
 
 @dataclass(frozen=True, slots=True)
 class PdfReading:
-    """``text`` is PDFium's, ``glyphs`` is pypdf's; ``loose_fonts`` are those the file names and does not carry."""
+    """``text`` is pypdf's; ``loose_fonts`` are those the file names and does not carry."""
 
     pages: int
     text: str
-    glyphs: str
+    drawn: str
     loose_fonts: tuple[str, ...]
 
 
@@ -33,24 +30,57 @@ def read_pdf(pdf: bytes) -> PdfReading:
     from pypdf import PdfReader
 
     pages = PdfReader(BytesIO(pdf)).pages
+    drawings = [_Drawing(page) for page in pages]
+    texts = [
+        page.extract_text(visitor_operand_before=drawing.follow) for page, drawing in zip(pages, drawings, strict=True)
+    ]
     return PdfReading(
         pages=len(pages),
-        text="\n".join(extract_pages(pdf)),
-        glyphs="\n".join(page.extract_text() for page in pages),
+        text="\n".join(texts),
+        drawn="\n".join(drawing.text for drawing in drawings),
         loose_fonts=tuple(name for page in pages for name in _list_loose_fonts(page)),
     )
 
 
-def extract_pages(pdf: bytes) -> list[str]:
-    """The text of each page, line by line in the order in which the page draws it."""
-    from pypdfium2 import PdfDocument
+class _Drawing:
+    """Follows a page's operators and notes the characters of each glyph; a line breaks where the base line moves."""
 
-    texts = []
-    with _pdfium, closing(PdfDocument(pdf)) as document:
-        for number in range(len(document)):
-            with closing(document[number]) as page, closing(page.get_textpage()) as layer:
-                texts.append(str(layer.get_text_range()))
-    return [text.replace("\r\n", "\n").replace(HYPHEN_AT_THE_END, "-\n") for text in texts]
+    def __init__(self, page: Any) -> None:
+        fonts = page["/Resources"].get("/Font", {})
+        self._fonts = {name: _read_font(reference.get_object()) for name, reference in fonts.items()}
+        self._font: tuple[int, dict[int, str]] = (1, {})
+        self._line: float | None = None
+        self._parts: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def follow(self, operator: bytes, operands: Any, page: Any, text: Any) -> None:
+        """As pypdf calls it before each operator, with the matrices of the page and of the text."""
+        if operator == b"Tf":
+            self._font = self._fonts.get(operands[0], (1, {}))
+        elif operator in (b"Tj", b"TJ"):
+            self._note_line(text[4] * page[1] + text[5] * page[3] + page[5])
+            for shown in operands[0] if operator == b"TJ" else operands[:1]:
+                self._parts += self._decode(getattr(shown, "original_bytes", shown))
+
+    def _note_line(self, height: float) -> None:
+        if self._line is not None and abs(height - self._line) > SAME_LINE:
+            self._parts.append("\n")
+        self._line = height
+
+    def _decode(self, shown: Any) -> Iterator[str]:
+        if isinstance(shown, bytes):  # the rest of a TJ are distances
+            width, characters = self._font
+            for start in range(0, len(shown), width):
+                yield characters.get(int.from_bytes(shown[start : start + width], "big"), UNKNOWN)
+
+
+def _read_font(font: Any) -> tuple[int, dict[int, str]]:
+    """How many bytes a glyph's code takes, and the characters of each code."""
+    characters = read_unicode_map(font["/ToUnicode"].get_data()) if "/ToUnicode" in font else {}
+    return 2 if font["/Subtype"] == "/Type0" else 1, characters
 
 
 def _list_loose_fonts(page: Any) -> Iterator[str]:

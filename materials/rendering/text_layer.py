@@ -1,7 +1,7 @@
 """Checks that a machine reading the PDF finds the text as it was written: every line and space of it, in order."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -76,25 +76,42 @@ def verify_reading(reading: PdfReading, *, expected: Sequence[str], page_limit: 
         raise TooLong(pages=reading.pages, limit=page_limit)
     if reading.loose_fonts:
         raise TextLayerMismatch(Flaw.FONT_NOT_EMBEDDED, f"Font {reading.loose_fonts[0]} is not in the file.")
-    verify_text(reading.glyphs, expected=expected, is_exact=False)
-    if not any(map(is_right_to_left, expected)):  # which PDFium reorders, together with what stands beside it
-        verify_text(reading.text, expected=expected)
+    verify_text(reading.text, expected=expected)
+    verify_drawing(reading.drawn, expected=expected)
 
 
-def verify_text(text: str, *, expected: Sequence[str], is_exact: bool = True) -> None:
-    """The pure part: extracted text against the lines that were written.
+def verify_text(text: str, *, expected: Sequence[str]) -> None:
+    """What a reader extracts against the lines that were written.
 
-    Of a reader whose spaces are not exact, only those between two letters of one script are judged.
+    Its spaces are estimates, so one is only judged between two letters of one script.
     """
     _verify_characters(text, expected="".join(expected))
-    read = Reading.of(text)
+    _verify_lines(Reading.of(text), expected=expected, judges=_is_inside_words)
+
+
+def verify_drawing(drawn: str, *, expected: Sequence[str]) -> None:
+    """The characters that are drawn against the lines that were written: every space, and none too many.
+
+    Lines with right-to-left text are left out: they are drawn from their end.
+    """
+    _verify_characters(drawn, expected="".join(expected))
+    lines = [line for line in expected if not is_right_to_left(line)]
+    _verify_lines(Reading.of(drawn), expected=lines, judges=lambda pair: True)
+
+
+def _verify_lines(read: "Reading", *, expected: Sequence[str], judges: "Judges") -> None:
     position = 0
+    skipped: TextLayerMismatch | None = None
     for line in expected:
-        written = Reading.of(line)
         if is_right_to_left(line):
             _verify_words(line, read=read)
             continue
-        position = _find_line(written, read=read, after=position, line=line, is_exact=is_exact)
+        try:
+            position, flaw = _find_line(line, read=read, after=position, judges=judges)
+        except TextLayerMismatch as mismatch:
+            # A flawed line whose words come again further on was taken for those; what lies between is then missed.
+            raise skipped or mismatch from None
+        skipped = skipped or flaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,46 +138,42 @@ class Reading:
         """Whether anything parts this letter from the one before it."""
         return index in self.spaces or index in self.breaks
 
-    def show(self, index: int) -> str:
-        """The two letters around a place, as they were read."""
-        return f"{self.letters[index - 1]}{' ' if self.is_apart(index) else ''}{self.letters[index]}"
+
+Judges = Callable[[str], bool]  # whether it matters what stands between these two letters
 
 
 def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
 
 
-def _find_line(written: Reading, *, read: Reading, after: int, line: str, is_exact: bool) -> int:
-    """Where the line ends in what was read."""
-    flaw: tuple[Flaw, str] | None = None
+def _find_line(line: str, *, read: Reading, after: int, judges: Judges) -> tuple[int, TextLayerMismatch | None]:
+    """Where the line ends in what was read, and the flaw of an earlier place that has its letters, too."""
+    written = Reading.of(line)
+    flaw: TextLayerMismatch | None = None
     start = read.letters.find(written.letters, after)
     while start >= 0:
-        found = _find_space_flaw(written, read=read, start=start, is_exact=is_exact)
+        found = _find_space_flaw(written, read=read, start=start, judges=judges)
         if found is None:
-            return start + len(written.letters)
-        flaw = flaw or found
+            return start + len(written.letters), flaw
+        flaw = flaw or TextLayerMismatch(found[0], f"{found[1]} in: {line[:SHOWN]}")
         start = read.letters.find(written.letters, start + 1)
     if flaw is not None:
-        raise TextLayerMismatch(flaw[0], f"{flaw[1]} in: {line[:SHOWN]}")
+        raise flaw
     if written.letters in read.letters:
         raise TextLayerMismatch(Flaw.OUT_OF_ORDER, f"The text layer has this line in another place: {line[:SHOWN]}")
     raise TextLayerMismatch(Flaw.MISSING, f"The text layer lacks this line: {line[:SHOWN]}")
 
 
-def _find_space_flaw(written: Reading, *, read: Reading, start: int, is_exact: bool) -> tuple[Flaw, str] | None:
+def _find_space_flaw(written: Reading, *, read: Reading, start: int, judges: Judges) -> tuple[Flaw, str] | None:
     """A line may break anywhere; a space stands where one was written, and nowhere else."""
-    end = start + len(written.letters)
-    for edge in (start, end):
-        if 0 < edge < len(read.letters) and not read.is_apart(edge) and read.letters[edge - 1 : edge + 1].isalnum():
-            return Flaw.WORDS_JOINED, f"It runs together with what stands beside it ({read.show(edge)})"
     for index in range(1, len(written.letters)):
-        place = start + index
-        if not is_exact and not _is_inside_words(written.letters[index - 1 : index + 1]):
+        pair = written.letters[index - 1 : index + 1]
+        if not judges(pair):
             continue
-        if written.is_apart(index) and not read.is_apart(place):
-            return Flaw.WORDS_JOINED, f"Two words run together ({read.show(place)})"
-        if not written.is_apart(index) and place in read.spaces - read.breaks:
-            return Flaw.WORD_BROKEN, f"There is a space too many ({read.show(place)})"
+        if written.is_apart(index) and not read.is_apart(start + index):
+            return Flaw.WORDS_JOINED, f"Two words run together ({pair})"
+        if not written.is_apart(index) and start + index in read.spaces:
+            return Flaw.WORD_BROKEN, f"There is a space too many ({pair[0]} {pair[1]})"
     return None
 
 

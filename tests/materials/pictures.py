@@ -7,15 +7,14 @@ resume in Japanese. Each page is FOLDER/NAME-PAGE.png; what a machine reads of e
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 
 import django
 
 from materials.contracts import LetterDocument, ResumeDocument
+from tests.materials.pdfium import extract_pages, take_pictures
 
-SHARPNESS = 2.0  # pixels for each point of the page
 WANTED = {
     "payments": ("greenhouse", "fernhill", "Senior Backend Engineer, Payments"),
     "japan": ("greenhouse", "minato-tech", "インフラエンジニア / Site Reliability Engineer"),
@@ -52,16 +51,6 @@ def write_for(kind: str, board: str, title: str) -> tuple[ResumeDocument, Letter
     return tailor_with_builtin(request), write_with_builtin(request)
 
 
-def picture(pdf: bytes, folder: Path, name: str) -> int:
-    from pypdfium2 import PdfDocument
-
-    with closing(PdfDocument(pdf)) as document:
-        for number in range(len(document)):
-            with closing(document[number]) as page:
-                page.render(scale=SHARPNESS).to_pil().save(folder / f"{name}-{number + 1}.png")
-        return len(document)
-
-
 def main() -> None:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -69,15 +58,14 @@ def main() -> None:
     os.environ.setdefault("SECRET_KEY", "none is needed")  # so that no workspace is made
     django.setup()
     from materials.rendering import renderer
-    from materials.rendering.pdf_reading import extract_pages
 
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    given = ((path.stem, path.read_bytes()) for path in map(Path, sys.argv[2:]))
+    given = ((f"{number}-{Path(path).stem}", Path(path).read_bytes()) for number, path in enumerate(sys.argv[2:], 1))
     taken = 0
     try:
         for name, pdf in given if sys.argv[2:] else write_documents():
-            taken += picture(pdf, folder, name)
+            taken += take_pictures(pdf, folder, name)
             for number, text in enumerate(extract_pages(pdf), start=1):
                 print(f"--- {name}, page {number}\n{text}\n")
     finally:

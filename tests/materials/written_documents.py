@@ -159,3 +159,16 @@ LETTER = LetterDocument(
     signature="Mara O’Connell",
     date="2026-11-29",
 )
+
+MIXED_LETTER = replace(
+    LETTER,
+    company="株式会社ミナトテック",
+    title="バックエンド Engineer (Python, Go)",
+    paragraphs=(
+        write_lines(
+            "I apply to 株式会社ミナトテック, whose work on 決済 (payments) I know; 東京, 神戸 and Cork.",
+            "Python、Go と Rust を使う。",
+            "I kept 100 % of it: C++, C#, .NET and the A/B “tests”.",
+        ),
+    ),
+)
