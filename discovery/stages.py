@@ -11,7 +11,7 @@ from django.utils import timezone
 from discovery import queries
 from discovery.contracts import ActiveState, ContentTier, PageContent, WorkMode
 from discovery.events import EnrichmentFailed
-from discovery.gateway import FetchCancelled, FetchError, check_status, fetch
+from discovery.gateway import FetchCancelled, FetchError, check_page, check_status, fetch
 from discovery.models import Job, PostingContentSnapshot
 from discovery.services.enrichment import save_snapshot
 from operations.contracts import StageState
@@ -111,6 +111,7 @@ def fetch_page(url: str, *, now: datetime, is_cancelled: Callable[[], bool]) -> 
     try:
         response = fetch(url, accept="text/html,application/xhtml+xml", cancelled=is_cancelled)
         check_status(response)
+        check_page(response)
     except FetchCancelled:
         raise StageCanceled from None
     except FetchError as error:

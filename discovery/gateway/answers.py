@@ -14,6 +14,10 @@ MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
 _BUSY: Final = frozenset({408, 425, 429})
 _DENIED: Final = frozenset({401, 403, 407, 451})
 _GONE: Final = frozenset({404, 410})
+_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml", "text/plain"})
+_NO_PAGES: Final = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
+SNIFFED: Final = 4096  # characters
+MOST_NOISE: Final = 0.02  # of them: a page has a few letters of a wrong encoding at most
 _MARKUP: Final = frozenset({"text/html", "application/xhtml+xml", "text/xml", "application/xml"})
 
 
@@ -69,6 +73,18 @@ def read_retry_after(value: str, *, now: datetime) -> float | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return min(max((moment - now).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
+
+
+def check_page(response: Response) -> None:
+    """Raises BadContent (NOT_A_PAGE) for what holds no text to read: a picture, a PDF, data, an archive.
+
+    Where the site did not say what it sends, or says that noise is a page, the bytes decide.
+    """
+    start = response.decode_text()[:SNIFFED]
+    noise = sum(character in "\0\ufffd" for character in start)
+    is_noise = noise > len(start) * MOST_NOISE or response.body.startswith(_NO_PAGES)
+    if response.content_type not in _PAGES or is_noise:
+        raise BadContent("The site sent something else than a web page.", code="NOT_A_PAGE", host=_read_host(response))
 
 
 def decode_json(response: Response) -> object:

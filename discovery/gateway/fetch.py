@@ -1,5 +1,6 @@
 """The one way out to boards and posting pages."""
 
+import codecs
 import re
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ READ_SECONDS: Final = 10.0  # silence that ends a fetch before its deadline does
 ERROR_BODY_BYTES: Final = 64 * 1024
 CHECK_SECONDS: Final = 10.0
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -56,7 +58,13 @@ class Response:
     content_type: str  # without parameters, "" where the site did not say
 
     def decode_text(self) -> str:
-        """The body as text: by its header, else its own meta tag, else UTF-8. Unreadable bytes are replaced."""
+        """The body as text: by its byte order mark, else its header, else its own meta tag, else UTF-8.
+
+        Unreadable bytes are replaced.
+        """
+        for mark, encoding in _MARKS.items():
+            if self.body.startswith(mark):
+                return self.body.decode(encoding, "replace")
         named = _CHARSET.search(self.headers.get("content-type", "")) or _CHARSET.search(
             self.body[:2048].decode("latin-1")
         )

@@ -15,13 +15,13 @@ from discovery.pages.readable import find_wall, read_readable
 def extract_page(html: str, *, url: str, now: datetime) -> PageContent:
     """Never raises for what a page holds. ``now`` is aware; ``url`` is where the page was found.
 
-    Evidence: VALID_THROUGH_PAST, or the code of the closing notice, when closed; ACCESS_WALL, NEEDS_BROWSER,
-    NO_CONTENT or MARKUP_REFUSED when unknown.
+    Evidence: VALID_THROUGH_PAST, or the code of the closing notice, when closed; ACCESS_WALL, NOT_FOUND,
+    NEEDS_BROWSER, NO_CONTENT or MARKUP_REFUSED when unknown.
     """
     html = html.replace("\x00", "").encode("utf-8", "ignore").decode()
     if not is_parsable(html):
         return PageContent(ContentTier.READABLE_TEXT, active=ActiveState.UNKNOWN, evidence="MARKUP_REFUSED")
-    posting = find_job_posting(html)
+    posting = find_job_posting(html, url=url)
     if posting is not None:
         content = _fill_description(read_posting(posting, url=url), html, url=url)
     else:

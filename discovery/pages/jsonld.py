@@ -1,4 +1,4 @@
-"""Finds the first JobPosting among a page's JSON-LD scripts."""
+"""Finds a page's own JobPosting among its JSON-LD scripts."""
 
 import html as markup
 import json
@@ -7,20 +7,46 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from discovery.identity import normalise_url
+from discovery.pages.fields import read_url
+
 MAX_NODES: Final = 5_000  # of one script that are looked at
 _NESTED: Final = ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement", "item")
 _WRAPPING: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$|;\s*$")
 
 
-def find_job_posting(html: str) -> Mapping[str, Any] | None:
-    """A script that cannot be read is passed over, the next one may hold the posting."""
+def find_job_posting(html: str, *, url: str) -> Mapping[str, Any] | None:
+    """The posting that names this page as its own, else the first that is not one of a list: those are other jobs.
+
+    A script that cannot be read is passed over, the next one may hold the posting.
+    """
     if "JobPosting" not in html:
         return None
+    first: Mapping[str, Any] | None = None
     for text in list_scripts(html):
-        for node in iter_nodes(parse_lenient(text)):
-            if is_job_posting(node):
+        for node, is_listed in iter_nodes(parse_lenient(text)):
+            if not is_job_posting(node):
+                continue
+            if _names_page(node, url):
                 return node
-    return None
+            if first is None and not is_listed:
+                first = node
+    return first
+
+
+def _names_page(node: Mapping[str, Any], url: str) -> bool:
+    for value in (node.get("url"), node.get("@id")):
+        named = read_url(value, base=url)
+        if named and _spell(named) == _spell(url):
+            return True
+    return False
+
+
+def _spell(url: str) -> str:
+    try:
+        return normalise_url(url).rstrip("/")
+    except ValueError:
+        return url
 
 
 def list_scripts(html: str) -> list[str]:
@@ -42,18 +68,24 @@ def parse_lenient(text: str) -> object:
     return value
 
 
-def iter_nodes(data: object) -> Iterator[Mapping[str, Any]]:
-    """Objects in reading order, inside lists and the usual containers; bounded, since the page decides the depth."""
-    waiting: deque[object] = deque([data])
+def iter_nodes(data: object) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Objects in reading order, inside lists and the usual containers, and whether each is one of several of an
+    ItemList; bounded, since the page decides the depth."""
+    waiting: deque[tuple[object, bool]] = deque([(data, False)])
     for _ in range(MAX_NODES):
         if not waiting:
             return
-        value = waiting.popleft()
+        value, is_listed = waiting.popleft()
         if isinstance(value, list):
-            waiting.extendleft(reversed(value))
+            waiting.extendleft((item, is_listed) for item in reversed(value))
         elif isinstance(value, dict):
-            yield value
-            waiting.extendleft(reversed([value[key] for key in _NESTED if key in value]))
+            yield value, is_listed
+            inside = [(value[key], is_listed or _is_several(key, value[key])) for key in _NESTED if key in value]
+            waiting.extendleft(reversed(inside))
+
+
+def _is_several(key: str, value: object) -> bool:
+    return key == "itemListElement" and isinstance(value, list) and len(value) > 1
 
 
 def is_job_posting(node: Mapping[str, Any]) -> bool:

@@ -10,6 +10,11 @@ _WALL_TITLE: Final = re.compile(
     r"security check|verify you are|robot check|(?:sign|log) ?in(?: or .*| to .*| \|.*)?$|login$|forbidden$",
     re.I,
 )
+_MISSING_TITLE: Final = re.compile(
+    r"(?:error )?404\b|(?:page|job|position|posting|vacancy) (?:was )?not found|not found$|"
+    r"(?:this|the) page (?:does not|doesn't|no longer) exists?|page (?:unavailable|does not exist)",
+    re.I,
+)
 _WALL_TEXT: Final = 600  # characters below which a page with such a title is nothing but the wall
 _NEEDS_BROWSER: Final = re.compile(
     r"(?:enable|requires?|turn on|activate) javascript|javascript is (?:disabled|required)", re.I
@@ -23,10 +28,12 @@ def read_readable(html: str, *, url: str) -> PageContent:
 
 
 def find_wall(content: PageContent) -> str:
-    """ACCESS_WALL or NEEDS_BROWSER where the text is not the posting's but of something in front of it, else ""."""
+    """ACCESS_WALL, NOT_FOUND or NEEDS_BROWSER where the text is not the posting's but stands in its place, else ""."""
     length = len(content.description)
     if length < _WALL_TEXT and _WALL_TITLE.match(content.title):
         return "ACCESS_WALL"
+    if length < _WALL_TEXT and _MISSING_TITLE.match(content.title):
+        return "NOT_FOUND"
     return "NEEDS_BROWSER" if length < _SHELL_TEXT and _NEEDS_BROWSER.search(content.description) else ""
 
 

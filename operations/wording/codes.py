@@ -90,6 +90,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "BAD_CONTENT": Reason("the answer cannot be read", _OPEN_POSTING),
     "UNSUPPORTED_ENCODING": Reason("the answer cannot be read", _OPEN_POSTING),
     "DAMAGED_ENCODING": Reason("the answer is damaged", _WAIT),
+    "NOT_A_PAGE": Reason("its address leads to no web page", _OPEN_POSTING),
     "HTML_INSTEAD_OF_JSON": Reason("the board answered with a web page", _WAIT),
     "INVALID_JSON": Reason("the board's answer is damaged", "Try again later; the board may have changed."),
     "TRUNCATED_JSON": Reason("the board's answer broke off", _WAIT),

@@ -47,6 +47,37 @@ def test_it_finds_the_first_posting_wherever_it_stands(scripts: tuple[str, ...])
     assert (page.tier, page.title) == (ContentTier.JSON_LD, "Dev")
 
 
+OTHERS = [
+    {"@type": "ListItem", "item": {"@type": "JobPosting", "title": title, "url": f"/jobs/{title}"}} for title in "AB"
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "title"),
+    [
+        ([{"@type": "JobPosting", "title": "A", "url": "/jobs/2"}, {"@type": "JobPosting", "title": "Dev", "url": URL}], "Dev"),
+        ([{"@type": "JobPosting", "title": "A"}, {"@type": "JobPosting", "title": "Dev", "@id": f"{URL}/#job"}], "Dev"),
+        ([{"@type": "ItemList", "itemListElement": OTHERS}, {"@type": "JobPosting", "title": "Dev"}], "Dev"),
+        ({"@type": "ItemList", "itemListElement": [*OTHERS, {"item": {"@type": "JobPosting", "title": "Dev", "url": f"{URL}?utm_source=x"}}]}, "Dev"),
+        ({"@type": "JobPosting", "title": "Dev", "url": "https://elsewhere.example.com/apply"}, "Dev"),
+    ],
+    ids=["by its address", "by its id", "beside a list of others", "by its address in a list", "the only one"],
+)  # fmt: skip
+def test_it_takes_the_pages_own_posting_and_not_a_similar_one(data: object, title: str) -> None:
+    page = extract_page(page_of(json.dumps(data)), url=URL, now=NOW)
+
+    assert (page.tier, page.title) == (ContentTier.JSON_LD, title)
+
+
+def test_a_list_of_other_postings_is_not_this_one() -> None:
+    html = page_of(json.dumps({"@type": "ItemList", "itemListElement": OTHERS}))
+    article = "<h1>Gardener</h1><p>" + "You look after the roses of a large park. " * 20 + "</p>"
+
+    page = extract_page(html.replace("<body>", f"<body>{article}"), url=URL, now=NOW)
+
+    assert (page.tier, page.title) == (ContentTier.READABLE_TEXT, "Gardener")
+
+
 @pytest.mark.parametrize("kind", ["JobPostingList", "NotAJobPosting", "Organization"])
 def test_it_takes_no_other_type_for_a_posting(kind: str) -> None:
     html = page_of(json.dumps({"@type": kind, "title": "Dev", "about": "JobPosting"}))

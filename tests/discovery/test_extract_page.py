@@ -197,6 +197,8 @@ def test_it_reads_any_page_as_text() -> None:
         ("<html><body></body></html>", "NO_CONTENT"),
         ("<title>Just a moment...</title><body><p>Checking your browser before you go on.</p>", "ACCESS_WALL"),
         ("<title>Sign in | Board</title><body><form><p>Please sign in to see this page.</p></form>", "ACCESS_WALL"),
+        ("<title>Page not found</title><body><p>Perhaps one of these jobs is for you?</p>", "NOT_FOUND"),
+        ("<title>404 | Board</title><body><p>This is not the page you are looking for.</p>", "NOT_FOUND"),
         ("<title>Board</title><body><p>You need to enable JavaScript to run this app.</p>", "NEEDS_BROWSER"),
     ],
 )
