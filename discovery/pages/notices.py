@@ -26,6 +26,12 @@ _PEOPLE: Final = r"(?:new )?(?:applications?|applicants|candidates|submissions)"
 _LEAD: Final = r"(?:(?:(?:we're |we are )?(?:very )?sorry|unfortunately|oops|notice|note)[,:]?(?: but)? )?"
 _TAIL: Final = r"(?: (?:anymore|any more|any longer|now|at this time))?"
 
+_CLAUSES: Final = re.compile(r",? (?:and|because) |, (?:but|so|since|as) ")
+_COURTESY: Final = re.compile(
+    r"(?:thank you|thanks|many thanks)(?: (?:very|so) much)? for (?:your interest|visiting|applying|looking)"
+    r"(?: (?:in|at) [^,]{1,60})?|we appreciate your interest(?: in [^,]{1,60})?"
+)
+
 _NOTICES: Final = tuple(
     (re.compile(rf"{_LEAD}(?:{pattern}){_TAIL}"), code)
     for pattern, code in (
@@ -35,6 +41,7 @@ _NOTICES: Final = tuple(
             "NOTICE_NOT_ACCEPTING",
         ),
         (rf"{_THING} (?:isn't|is not) accepting {_PEOPLE}", "NOTICE_NOT_ACCEPTING"),
+        (rf"we (?:no longer|do not|don't|cannot|can't) accept (?:any )?{_PEOPLE}{_FOR_IT}", "NOTICE_NOT_ACCEPTING"),
         (
             rf"(?:the )?applications?{_FOR_IT} (?:are|is|have been|has been|have|has) (?:now |currently )?closed"
             rf"{_FOR_IT}|(?:the )?application (?:period|window){_FOR_IT} (?:is|has) (?:now )?(?:closed|ended)",
@@ -85,8 +92,9 @@ def match_notice(line: str) -> str:
         return ""
     text = " ".join(line.translate({0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x00A0: " "}).casefold().split())
     for sentence in re.split(r"[.!?;](?:\s|$)|\s[-–—|]\s|^- ", text):
-        codes = [_match_clause(clause) for clause in re.split(r",? and ", sentence.strip(" .!*•"))]
-        if all(codes):
+        clauses = [clause for clause in _CLAUSES.split(sentence.strip(" .!*•")) if not _COURTESY.fullmatch(clause)]
+        codes = [_match_clause(clause) for clause in clauses]
+        if codes and all(codes):
             return codes[0]
     return ""
 
