@@ -92,8 +92,10 @@ def match_notice(line: str) -> str:
         return ""
     text = " ".join(line.translate({0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x00A0: " "}).casefold().split())
     for sentence in re.split(r"[.!?;](?:\s|$)|\s[-–—|]\s|^- ", text):
-        clauses = [clause for clause in _CLAUSES.split(sentence.strip(" .!*•")) if not _COURTESY.fullmatch(clause)]
-        codes = [_match_clause(clause) for clause in clauses]
+        whole = sentence.strip(" .!*•")
+        if code := _match_clause(whole):
+            return code
+        codes = [_match_clause(clause) for clause in _CLAUSES.split(whole) if not _COURTESY.fullmatch(clause)]
         if codes and all(codes):
             return codes[0]
     return ""
