@@ -7,6 +7,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobctrl.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 
@@ -17,6 +18,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except HomeUnusable as error:  # the settings read the secret key from the home
+        sys.exit(f"CommandError: {error}")
+    except ImproperlyConfigured as error:
+        if "--traceback" in sys.argv:
+            raise
         sys.exit(f"CommandError: {error}")
     except DatabaseError as error:
         from operations.checkup import advise_on_failure, describe_failure, is_outside_fault

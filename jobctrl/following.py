@@ -8,6 +8,7 @@ from operations import queries
 from operations.contracts import ExecutionRef
 from operations.processes.interrupts import raise_if_asked
 from operations.stage_engine.counters import read_counters
+from operations.wording import describe_code
 
 POLL_SECONDS = 0.25
 
@@ -48,6 +49,16 @@ def follow_discovery(ref: ExecutionRef, *, show: Callable[[str], None], timeout_
         raise_if_asked()
         time.sleep(POLL_SECONDS)
     return RunEnd(end.status, end.error_code, end.result, still_open, queries.count_failed_runs(planned))
+
+
+def describe_end(end: RunEnd) -> str:
+    """How the run ended and, where it failed, what helps."""
+    if not end.error_code:
+        return f"It {end.status}."
+    reason = describe_code(end.error_code)
+    if reason is None:
+        return f"It {end.status} with {end.error_code}."
+    return f"It {end.status} with {end.error_code}: {reason.short}. {reason.remedy}".rstrip()
 
 
 def describe_counts(counts: dict[str, dict[str, int]]) -> str:

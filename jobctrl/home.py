@@ -3,6 +3,7 @@
 Imported by the settings, so it must not import Django.
 """
 
+import errno
 import os
 import secrets
 import tempfile
@@ -13,6 +14,8 @@ from pathlib import Path
 SUBFOLDERS = ("artifacts", "logs", "browser", "backups")
 #: Temporal opens its database by a URI: with one of these in its path the file would lie somewhere else.
 UNUSABLE_CHARACTERS = "?#%"
+#: A disk, a quota or a limit of this process that is used up.
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class HomeUnusable(RuntimeError):
@@ -37,6 +40,16 @@ class Home:
                 f"JOBCTRL_HOME {str(self.root)!r} has one of ? # % or an invisible character in its path.",
                 "Set JOBCTRL_HOME to a folder without them.",
             )
+
+    @classmethod
+    def at(cls, path: str) -> "Home":
+        """The home at this path, of which ``~`` and links are followed. Raises ``HomeUnusable``."""
+        try:
+            return cls(Path(path).expanduser().resolve())
+        except (OSError, RuntimeError) as error:  # links in a circle, a user that is not there
+            raise HomeUnusable(
+                f"JOBCTRL_HOME {path!r} leads nowhere ({error}).", "Set JOBCTRL_HOME to another folder."
+            ) from error
 
     @property
     def database(self) -> Path:
@@ -81,10 +94,21 @@ class Home:
     def read_secret_key(self) -> str:
         """The generated key, made on first use and readable by its owner only."""
         try:
-            return self.secret_key_file.read_text(encoding="ascii").strip()
+            if key := self.secret_key_file.read_text(encoding="ascii").strip():
+                return key
+            raise ValueError("it is empty")
         except FileNotFoundError:
             self.create()
+        except ValueError as error:
+            raise HomeUnusable(
+                f"{self.secret_key_file} holds no key.",
+                "Move it away: the next start makes a new one, and everybody signs in again.",
+            ) from error
         except OSError as error:
+            if self.secret_key_file.parent.is_dir():
+                raise HomeUnusable(
+                    f"{self.secret_key_file} cannot be read ({error.strerror}).", "Make it a file of this user's."
+                ) from error
             raise self._refuse(error) from error
         return self._make_secret_key()
 
@@ -104,7 +128,10 @@ class Home:
             raise self._refuse(error) from error
 
     def _refuse(self, error: OSError) -> HomeUnusable:
-        return HomeUnusable(
-            f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}).",
-            "Make it writable for this user, or set JOBCTRL_HOME to another folder.",
-        )
+        if error.errno in NO_SPACE:
+            remedy = "Free some space on its disk, or set JOBCTRL_HOME to another one."
+        elif error.errno in (errno.EEXIST, errno.ENOTDIR):
+            remedy = "It is not a folder: set JOBCTRL_HOME to another path."
+        else:
+            remedy = "Make it writable for this user, or set JOBCTRL_HOME to another folder."
+        return HomeUnusable(f"JOBCTRL_HOME {self.root} cannot be written ({error.strerror}).", remedy)

@@ -1,27 +1,63 @@
 """Django settings. Every value an operator may set comes from the environment or ``.env``."""
 
 import hashlib
+import os
 import secrets
 import sys
+import warnings
 from pathlib import Path
+from typing import Any, TypeVar
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from jobctrl.home import Home, HomeUnusable
+
+Number = TypeVar("Number", int, float)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
 environ.Env.read_env(env.str("JOBCTRL_ENV_FILE", default=str(BASE_DIR / ".env")))
 
-JOBCTRL_HOME = Home(Path(env.str("JOBCTRL_HOME", default="~/.jobctrl")).expanduser().resolve())
+JOBCTRL_HOME = Home.at(env.str("JOBCTRL_HOME", default="~/.jobctrl"))
+
+
+def _read_number(name: str, default: Number, *, most: int = 10**9) -> Number:
+    """From 0 on. Raises ``ImproperlyConfigured`` naming the setting and what it takes."""
+    text = env.str(name, default=str(default))
+    try:
+        number = type(default)(text)
+    except ValueError:
+        number = type(default)(-1)
+    if not 0 <= number <= most:
+        kind = "a whole number" if isinstance(default, int) else "a number"
+        raise ImproperlyConfigured(
+            f"{name} {text!r} is not {kind} from 0 to {most}. Correct it, or unset it: {default}."
+        )
+    return number
+
+
+def _read_database(url: str) -> dict[str, Any]:
+    """The URL is never quoted: it holds a password."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # they quote it
+            config: dict[str, Any] = env.db_url_config(url)
+    except ValueError:
+        config = {}
+    if "ENGINE" not in config:
+        raise ImproperlyConfigured(
+            "DATABASE_URL is not the address of a database. Write postgres://USER:PASSWORD@HOST:PORT/NAME, or unset it "
+            "to use the file in the workspace."
+        )
+    return config
 
 
 def _read_secret_key() -> str:
     try:
         return JOBCTRL_HOME.read_secret_key()
     except HomeUnusable:
-        if sys.argv[1:2] != ["doctor"]:  # which lists what is wrong, the home among it, and signs nothing
+        if "doctor" not in sys.argv[1:]:  # which lists what is wrong, the home among it, and signs nothing
             raise
         return secrets.token_urlsafe()
 
@@ -157,7 +193,7 @@ TEMPLATES = [
 
 # The workspace's own file is named as it is: a URL would read a "+" in its path as a space.
 DATABASE_URL = env.str("DATABASE_URL", default="")
-DATABASES = {"default": env.db_url_config(DATABASE_URL or "sqlite://")}
+DATABASES = {"default": _read_database(DATABASE_URL or "sqlite://")}
 if not DATABASE_URL:
     DATABASES["default"]["NAME"] = str(JOBCTRL_HOME.database)
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
@@ -169,6 +205,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA temp_store=FILE;"
         ),
     }
+    # Its temporary files lie where room is checked before work starts, not on whatever disk TMPDIR is.
+    os.environ.setdefault("SQLITE_TMPDIR", str(JOBCTRL_HOME.root))
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
@@ -188,19 +226,19 @@ TEMPORAL_TLS_CERT = env.str("TEMPORAL_TLS_CERT", default="")
 TEMPORAL_TLS_KEY = env.str("TEMPORAL_TLS_KEY", default="")
 TEMPORAL_TLS_CA = env.str("TEMPORAL_TLS_CA", default="")
 TEMPORAL_TLS_SERVER_NAME = env.str("TEMPORAL_TLS_SERVER_NAME", default="")
-JOBCTRL_TEMPORAL_PORT = env.int("JOBCTRL_TEMPORAL_PORT", default=7233)
+JOBCTRL_TEMPORAL_PORT = _read_number("JOBCTRL_TEMPORAL_PORT", 7233, most=65535)
 JOBCTRL_TEMPORAL_UI_PORT = env.str("JOBCTRL_TEMPORAL_UI_PORT", default="")
-JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS = env.float("JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS", default=20.0)
+JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS = _read_number("JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS", 20.0)
 JOBCTRL_ALLOW_PRIVATE_HOSTS = env.list("JOBCTRL_ALLOW_PRIVATE_HOSTS", default=[])
 CHROMIUM_PATH = env.str("CHROMIUM_PATH", default="")
-JOBCTRL_MINIMUM_FREE_MB = env.int("JOBCTRL_MINIMUM_FREE_MB", default=200)
+JOBCTRL_MINIMUM_FREE_MB = _read_number("JOBCTRL_MINIMUM_FREE_MB", 200)
 
 # The event stream (operations/streaming says what of django-eventstream is used).
 EVENTSTREAM_STORAGE_CLASS = "operations.streaming.storage.JobEventStorage"
 EVENTSTREAM_CHANNELMANAGER_CLASS = "operations.streaming.channel_manager.SignedInChannelManager"
-JOBCTRL_STREAM_COMMENT_SECONDS = env.float("JOBCTRL_STREAM_COMMENT_SECONDS", default=15.0)
-JOBCTRL_STREAM_HEARTBEAT_SECONDS = env.float("JOBCTRL_STREAM_HEARTBEAT_SECONDS", default=30.0)
-JOBCTRL_STREAM_STALL_SECONDS = env.float("JOBCTRL_STREAM_STALL_SECONDS", default=30.0)
+JOBCTRL_STREAM_COMMENT_SECONDS = _read_number("JOBCTRL_STREAM_COMMENT_SECONDS", 15.0)
+JOBCTRL_STREAM_HEARTBEAT_SECONDS = _read_number("JOBCTRL_STREAM_HEARTBEAT_SECONDS", 30.0)
+JOBCTRL_STREAM_STALL_SECONDS = _read_number("JOBCTRL_STREAM_STALL_SECONDS", 30.0)
 
 # What watches it from outside (README, "Watching it").
 JOBCTRL_WORKER_METRICS_ADDRESS = env.str("JOBCTRL_WORKER_METRICS_ADDRESS", default="")

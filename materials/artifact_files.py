@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from hashlib import sha256 as hash_bytes
 from pathlib import Path
 
+from jobctrl.home import NO_SPACE
+
 TEMPORARY = ".writing-"
 LEAVING = ".leaving-"
 BATCH = 500
 NAME = re.compile(r"([0-9a-f]{64})(\.[a-z0-9]{1,8})")
-NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 NO_ACCESS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT})
 
 

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from django.conf import settings
 from django.db import DatabaseError, OperationalError, connection
+
+from jobctrl.home import NO_SPACE
 
 log = logging.getLogger(__name__)
 
-DATABASE = "database"  # the name of the check that speaks for all others which need it
+DATABASE = "database"  # the check that speaks for all later ones which need it
+FREE_SPACE = "Free some space on its disk."
+PROBED = 256 * 1024  # bytes: SQLite's log and its index grow by less at a time
 
 
 class Verdict(StrEnum):
@@ -85,8 +90,8 @@ def is_outside_fault(error: DatabaseError) -> bool:
 def describe_failure(error: DatabaseError) -> str:
     if lacks_migrations(error):
         return "the database is not migrated"
-    if obstacle := _find_write_obstacle(error):
-        return f"the database {connection.settings_dict['NAME']} cannot be written ({obstacle})"
+    if _is_about_the_file(error) and (obstacle := find_file_obstacle()):
+        return f"the database {connection.settings_dict['NAME']} cannot be written ({obstacle.strerror})"
     return f"the database cannot be used ({str(error).strip().partition(chr(10))[0]})"
 
 
@@ -99,28 +104,44 @@ def advise_on_failure(error: DatabaseError) -> str:
     if "locked" in str(error):
         return "Another program is writing to it; try again in a moment."
     if "is full" in str(error):
-        return "Free some space on its disk."
-    if _find_write_obstacle(error):
-        return "Make the file and its folder writable for this user, or set JOBCTRL_HOME to another folder."
+        return FREE_SPACE
+    if _is_about_the_file(error) and (obstacle := find_file_obstacle()):
+        return advise_on_obstacle(obstacle)
     return "Check the file and its folder; where it is damaged, put a backup back: manage.py restore FOLDER"
 
 
-def _find_write_obstacle(error: DatabaseError) -> str:
-    """Why SQLite cannot write its file or beside it, in the system's words; "" where that is not the trouble.
+def _is_about_the_file(error: DatabaseError) -> bool:
+    return any(sign in str(error) for sign in ("unable to open", "readonly", "disk I/O"))
 
-    It needs that for reading, too: the log and its index lie beside the file.
+
+def find_file_obstacle() -> OSError | None:
+    """Why SQLite cannot write its file or beside it; ``None`` where it can, and where there is no such file.
+
+    It needs that for reading, too: its log and the log's index lie beside the file, and grow.
     """
-    if connection.vendor != "sqlite" or not any(sign in str(error) for sign in ("unable to open", "readonly")):
-        return ""
+    if connection.vendor != "sqlite":
+        return None
     file = Path(connection.settings_dict["NAME"])
+    if not file.is_absolute():  # in memory
+        return None
     try:
-        with tempfile.TemporaryFile(dir=file.parent):
-            pass
-        if file.exists():
-            file.open("r+b").close()
+        with tempfile.TemporaryFile(dir=file.parent) as probe:
+            probe.write(bytes(PROBED))
+            probe.flush()
+        for part in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
+            if part.exists():
+                part.open("r+b").close()
     except OSError as obstacle:
-        return obstacle.strerror or type(obstacle).__name__
-    return ""
+        return obstacle
+    return None
+
+
+def advise_on_obstacle(obstacle: OSError) -> str:
+    if obstacle.errno in NO_SPACE:
+        return FREE_SPACE
+    is_ours = connection.settings_dict["NAME"] == str(settings.JOBCTRL_HOME.database)
+    other = "set JOBCTRL_HOME to another folder" if is_ours else "name another in DATABASE_URL"
+    return f"Make the file, what lies beside it and their folder writable for this user, or {other}."
 
 
 def ok(detail: str) -> Finding:

@@ -1,5 +1,6 @@
 """The engine's own doctor checks."""
 
+import os
 import stat
 from datetime import timedelta
 
@@ -11,7 +12,18 @@ from django.utils import timezone
 from jobctrl.home import HomeUnusable
 from operations import queries
 from operations.backup.finding import find_newest_backup
-from operations.checkup import DATABASE, Finding, advise_on_failure, describe_failure, fail, health_check, ok, warn
+from operations.checkup import (
+    DATABASE,
+    Finding,
+    advise_on_failure,
+    advise_on_obstacle,
+    describe_failure,
+    fail,
+    find_file_obstacle,
+    health_check,
+    ok,
+    warn,
+)
 from operations.errors import NotConfigured, OperationsError, WorkerUnavailable
 from operations.eventlog.guards import list_missing_guards
 from operations.folding.engine import list_flagged_apps
@@ -30,6 +42,8 @@ def check_home() -> Finding:
     root = settings.JOBCTRL_HOME.root
     try:
         settings.JOBCTRL_HOME.create()
+        if not os.environ.get("SECRET_KEY"):
+            settings.JOBCTRL_HOME.read_secret_key()
     except HomeUnusable as error:
         return fail(error.reason, error.remedy)
     mode = stat.S_IMODE(root.stat().st_mode)
@@ -58,6 +72,8 @@ def check_database() -> Finding:
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError as error:
         return fail(describe_failure(error), advise_on_failure(error))
+    if obstacle := find_file_obstacle():
+        return fail(f"its file cannot be written ({obstacle.strerror})", advise_on_obstacle(obstacle))
     if pending:
         return fail(f"{len(pending)} migrations are not applied", "Run: manage.py migrate")
     missing = list_missing_guards()

@@ -37,7 +37,7 @@ def resolve_address() -> str:
     if port == 0:
         try:
             port = int((settings.JOBCTRL_HOME.root / "temporal.port").read_text(encoding="ascii"))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             raise WorkerUnavailable("Temporal has not been started here yet. Run: manage.py up") from None
     return f"127.0.0.1:{port}"
 

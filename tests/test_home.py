@@ -24,6 +24,31 @@ def test_it_makes_one_key_however_many_ask_at_once(tmp_path: Path) -> None:
     assert [path.name for path in home.root.iterdir() if path.is_file()] == ["secret_key"]
 
 
+def test_it_refuses_a_key_that_is_none(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for content in (b"", b" \n", "schlüssel".encode()):
+        home.secret_key_file.write_bytes(content)
+        with pytest.raises(HomeUnusable, match=r"secret_key holds no key\. Move it away"):
+            home.read_secret_key()
+    home.secret_key_file.unlink()
+    home.secret_key_file.mkdir()
+    with pytest.raises(
+        HomeUnusable, match=r"secret_key cannot be read \(Is a directory\). Make it a file of this user's"
+    ):
+        home.read_secret_key()
+
+
+def test_it_says_what_helps_where_it_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "home"):
+        with pytest.raises(HomeUnusable, match="It is not a folder: set JOBCTRL_HOME to another path"):
+            Home(path).create()
+    (tmp_path / "round").symlink_to(tmp_path / "about")
+    (tmp_path / "about").symlink_to(tmp_path / "round")
+    with pytest.raises(HomeUnusable, match=r"round' leads nowhere .* Set JOBCTRL_HOME to another folder"):
+        Home.at(str(tmp_path / "round"))
+
+
 @pytest.mark.parametrize("name", ["why?", "c#", "50%", "50%20", "two\nlines"])
 def test_it_refuses_a_path_that_would_put_temporals_database_elsewhere(tmp_path: Path, name: str) -> None:
     with pytest.raises(HomeUnusable, match="Set JOBCTRL_HOME to a folder without them"):

@@ -29,6 +29,7 @@ _REASONS: Final[dict[str, Reason]] = {
     "budget": Reason("waits for the budget", "It resets at 00:00 UTC, or raise the limit in Settings."),
     "budget_exceeded": Reason("waits for the budget", "It resets at 00:00 UTC, or raise the limit in Settings."),
     "internal": Reason("an unexpected error", "Try again; if it repeats, the technical details name the cause."),
+    "database_unavailable": Reason("the database could not be used", "Run the doctor command; it says why."),
     "transient_network": Reason("the connection failed", _WAIT),
     "browser_transient": Reason("the browser stopped", _WAIT),
     "llm_transient": Reason("the model did not answer", _WAIT),

@@ -14,6 +14,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from operations.contracts import NEVER_RETRIED
+from operations.database import OUTAGES
 from operations.errors import OperationsError
 from operations.log_lines import note_places
 
@@ -110,6 +111,10 @@ def _translate(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     except OperationsError as error:
         retryable = error.retryable and error.code not in NEVER_RETRIED
         raise ApplicationError(error.message, type=str(error.code), non_retryable=not retryable) from None
+    except OUTAGES as error:
+        log.error("activity %s raised %s", activity.info().activity_type, type(error).__name__)
+        note_places(log, error)
+        raise ApplicationError("The database could not be used.", type="database_unavailable") from None
     except Exception as error:
         name = type(error).__name__
         log.error("activity %s raised %s", activity.info().activity_type, name)

@@ -92,7 +92,21 @@ def test_home_that_is_a_file_is_refused(tmp_path: Path, settings: Settings) -> N
     settings.JOBCTRL_HOME = Home(tmp_path / "file")
     verdict, detail, remedy = tell(health.check_home())
     assert (verdict, detail) == ("failed", f"JOBCTRL_HOME {tmp_path}/file cannot be written (File exists).")
-    assert remedy == "Make it writable for this user, or set JOBCTRL_HOME to another folder."
+    assert remedy == "It is not a folder: set JOBCTRL_HOME to another path."
+
+
+def test_home_whose_key_cannot_be_read_is_refused(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every other command would stop at it."""
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    settings.JOBCTRL_HOME = Home(tmp_path / "home")
+    assert health.check_home().verdict is Verdict.OK
+    settings.JOBCTRL_HOME.secret_key_file.unlink()
+    settings.JOBCTRL_HOME.secret_key_file.mkdir()
+    assert tell(health.check_home()) == (
+        "failed", f"{tmp_path}/home/secret_key cannot be read (Is a directory).", "Make it a file of this user's.",
+    )  # fmt: skip
 
 
 def test_disk_space_has_a_stated_minimum(tmp_path: Path, settings: Settings) -> None:

@@ -66,7 +66,7 @@ class Command(ProductCommand):
         from discovery.services.profiles import import_profile
         from discovery.services.sources import register_bundled_sources
         from discovery.services.starts import start_discovery
-        from jobctrl.following import follow_discovery
+        from jobctrl.following import describe_end, follow_discovery
         from operations.contracts import ExecutionRef
         from operations.processes.product import run_product
 
@@ -79,7 +79,9 @@ class Command(ProductCommand):
                 terminal.say(f"Watch it (sign in once): {product.create_sign_in_link(target=f'/runs/{run.run_id}/')}")
             ref = ExecutionRef(settings.TENANT_ID, run.workflow_id, run.run_id)
             end = follow_discovery(ref, show=terminal.show, timeout_seconds=TIMEOUT_SECONDS)
-            summary = summarise(ref, end.status, end.unfinished, options["in_workspace"])
+            summary = summarise(ref, end, options["in_workspace"])
+            if end.error_code:
+                terminal.say(describe_end(end))
             self.report(summary, as_json=options["json"])
             if stays_open:
                 terminal.say(f"The results: {product.create_sign_in_link(target='/jobs/')}")
@@ -143,7 +145,7 @@ def run_apart(home: str | None, arguments: list[str]) -> int:
             continue  # the terminal sent it to the child as well, which stops its parts in order
 
 
-def summarise(ref: Any, status: str, unfinished: int, started: float) -> dict[str, Any]:
+def summarise(ref: Any, end: Any, started: float) -> dict[str, Any]:
     from operations.folding.rebuild import verify_projections
     from operations.queries import count_stage_states, count_without_pdf, find_first_event_time
 
@@ -166,8 +168,9 @@ def summarise(ref: Any, status: str, unfinished: int, started: float) -> dict[st
         "runId": ref.run_id,
         "seconds": round(time.time() - started, 1),
         "secondsToFirstScore": round((first - begun).total_seconds(), 1) if first else None,
-        "status": status,
-        "unfinished": unfinished,
+        "status": end.status,
+        "errorCode": end.error_code,
+        "unfinished": end.unfinished,
         "withoutPdf": count_without_pdf(ref),
         "projectionsClean": verify_projections().is_clean,
         "home": str(settings.JOBCTRL_HOME.root),

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from jobctrl.following import RunEnd, follow_discovery, follow_run
+from jobctrl.following import RunEnd, describe_end, follow_discovery, follow_run
 from jobctrl.terminal import Terminal
 from operations.contracts import ExecutionRef, StageName
 from operations.errors import OperationsError
@@ -75,8 +75,7 @@ class Command(ProductCommand):
         self.stdout.write(f"{started.workflow_id} {word} (run {started.run_id})")
         if end is not None:
             facts = ", ".join(f"{value} {name}" for name, value in end.result.items() if value)
-            why = f" with {end.error_code}" if end.error_code else ""
-            self.stdout.write(f"It {end.status}{why}. {facts}")
+            self.stdout.write(f"{describe_end(end)} {facts}".rstrip())
             if end.failed or end.unfinished:
                 self.stdout.write(f"Preparations: {end.failed} failed, {end.unfinished} not ended yet.")
 
