@@ -8,7 +8,9 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from discovery import stages
 from discovery.contracts import ActiveState, ContentTier, PageContent, WorkMode
+from discovery.gateway import Response
 from discovery.models import Job
 from discovery.services.enrichment import save_snapshot
 from operations.contracts import StageName
@@ -140,6 +142,17 @@ def test_it_reads_a_page_without_structured_data_as_text(pages: BoardServer, ass
     assert (snapshot.tier, snapshot.confidence, snapshot.quarantined) == ("readable_text", "medium", False)
     assert "Strong knowledge of Django and PostgreSQL." in snapshot.description
     assert_rebuild_matches()
+
+
+def test_a_relative_link_counts_from_where_the_redirects_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = json.dumps({"@type": "JobPosting", "title": "Dev", "description": DUTIES, "url": "apply"})
+    body = f'<script type="application/ld+json">{script}</script>'.encode()
+    answer = Response(200, {}, body, "https://boards.example.org/jobs/2/", "text/html")
+    monkeypatch.setattr(stages, "fetch", lambda url, **options: answer)
+
+    page = stages.fetch_page("https://example.com/old", now=timezone.now(), is_cancelled=lambda: False)
+
+    assert page.apply_url == "https://boards.example.org/jobs/2/apply"
 
 
 def test_it_keeps_the_boards_text_where_the_page_says_less(pages: BoardServer, assert_rebuild_matches: Check) -> None:

@@ -1,10 +1,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 from pytest_django import Settings
 
-from tests.boardserver import BoardServer, Reply, reply_html, reply_redirect, reply_status
+from operations.contracts import StageName
+from operations.stage_engine import Owner, StageContext, work_job
+from tests.boardserver import BoardServer, Reply, reply_hang, reply_html, reply_redirect, reply_status
 from tests.discovery.cast import (
     BACKEND,
     PATH,
@@ -87,6 +90,22 @@ def test_it_tries_no_unsafe_address_twice(pages: BoardServer, assert_rebuild_mat
     assert (report.state, report.code) == ("failed", "DETAIL_UNSAFE_URL")
     assert get_stage_row(job_id, "enrich").attempts == 1
     assert read_log_head() == head
+    assert len(pages.requests) == 1
+    assert_rebuild_matches()
+
+
+def test_it_leaves_a_silent_page_as_soon_as_its_run_is_canceled(
+    pages: BoardServer, assert_rebuild_matches: Check
+) -> None:
+    pages.set_route(PATH, reply_hang(30))
+    job_id = add_job(on_page(pages))
+    began = monotonic()
+    context = StageContext(Owner("prep", "run-1"), 1, is_cancelled=lambda: monotonic() - began > 0.3)
+
+    report = work_job(job_id, StageName.ENRICH, context).report
+
+    assert report.state == "canceled"
+    assert monotonic() - began < 3
     assert len(pages.requests) == 1
     assert_rebuild_matches()
 
