@@ -94,7 +94,9 @@ def _split_wish(text: str, item: Item) -> Iterator[Item]:
 def _draft_item(item: Item, words: str) -> Iterator[_Draft]:
     is_wish = item.section in (Section.MUST, Section.NICE)
     tier = Tier.NICE if item.section is Section.NICE or wording.is_nice(words) else Tier.MUST
-    skills = find_skills(words)
+    if _only_refuses(words):
+        return
+    skills = find_skills(wording.drop_unwanted(words))
     hard = tuple(name for name in skills if not is_soft_skill(name))
     emphasis = wording.get_emphasis(words)
     if item.section is not Section.OPEN and not item.bulleted and wording.is_about_employer(words):
@@ -110,6 +112,10 @@ def _draft_item(item: Item, words: str) -> Iterator[_Draft]:
         return
     asks = item.section is not Section.DUTY or wording.WISH.search(words) is not None
     years = facts.find_years(words) if asks else None
+    if years == 0:  # so it asks for none
+        if not hard:
+            return
+        years = None
     degree = facts.find_degree(words) if asks and (is_wish or hard or years) else None
     languages = (
         facts.find_languages(words, needs_cue=not is_wish or _count_words(words) > 4) if asks and not years else ()
@@ -126,6 +132,12 @@ def _draft_item(item: Item, words: str) -> Iterator[_Draft]:
         yield _draft_skill(item, tier, hard, emphasis)
     elif years is None and degree is None:
         yield from _draft_sentence(item, tier, words, skills, is_wish=is_wish)
+
+
+def _only_refuses(words: str) -> bool:
+    """ "We do not use Django" asks for nothing."""
+    rest = wording.drop_refused(words)
+    return rest != words and _count_words(rest) < _FEWEST_WORDS and not find_skills(rest) and bool(find_skills(words))
 
 
 def _asks_in_prose(item: Item, words: str, hard: tuple[str, ...]) -> bool:

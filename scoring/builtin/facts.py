@@ -29,7 +29,7 @@ _EXPERIENCE_NEAR: Final = re.compile(
     r"experience|experiencia|expérience|erfahrung|zkušenost|praxe|praxi|経験|background|"
     r"track record|working|hands|professional|"
     r"industry|\bin\b|\bof\b|\bas\b|\bwith\b|leading|managing|building|developing|admin|"
-    r"relevant|prior|previous|utilizing|using",
+    r"relevant|prior|previous|utilizing|using|recruiting|sourcing|selling",
     re.IGNORECASE,
 )
 _NOT_EXPERIENCE: Final = re.compile(
@@ -180,14 +180,14 @@ class DegreeAsked:
 
 
 def find_years(text: str) -> int | None:
-    """The lowest number of years of experience the sentence asks for: 3 in "3-7 years experience"."""
+    """The lowest number of years of experience the sentence asks for: 3 in "3-7 years experience", 0 in "0-2"."""
     for match in _YEARS.finditer(text):
         around = text[max(0, match.start() - 60) : match.end() + 60]
         if _NOT_EXPERIENCE.search(around) or not _EXPERIENCE_NEAR.search(around):
             continue
         word = match.group("word")
         years = _NUMBER_WORDS[word.lower()] if word else int(match.group("digits"))
-        if 0 < years <= 30:
+        if years <= 30:
             return years
     return None
 

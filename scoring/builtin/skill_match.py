@@ -7,6 +7,7 @@ from scoring.builtin.alternatives import group_alternatives
 from scoring.builtin.profile_index import ProfileIndex, Proof, get_last_year
 from scoring.builtin.verdict import Verdict, cite, join_names
 from scoring.builtin.vocabulary import is_soft_skill, related_skills
+from scoring.builtin.wording import drop_unwanted
 from scoring.contracts import Fit, Requirement
 
 _WORTH = {Fit.DIRECT: 1.0, Fit.STRONG: 0.85, Fit.TRANSFERABLE: 0.6, Fit.MISSING: 0.0}
@@ -77,7 +78,7 @@ def match_skills(index: ProfileIndex, requirement: Requirement, *, today: date) 
 
 
 def find_asked_skills(index: ProfileIndex, requirement: Requirement) -> list[SkillFinding]:
-    groups = group_alternatives(requirement.text)
+    groups = group_alternatives(drop_unwanted(requirement.text))
     if not groups:
         soft = tuple(name for name in requirement.terms if is_soft_skill(name))
         groups = (soft,) if soft else tuple((name,) for name in requirement.terms)

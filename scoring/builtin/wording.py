@@ -139,6 +139,25 @@ _HELPED_WITH: Final = _compile(
 _NEGATED: Final = re.compile(r"\b(?:not?|cannot|unable|never|without)\b|n['’]t\b", re.IGNORECASE)
 
 
+_REFUSED: Final = _compile(
+    r"(?:^\W*|[,;:(–—]\s*|\b(?:and|but) )(?:no|not|never)\s+(?!(?:less|fewer|more|only|just|limited|matter|one|later|"
+    r"afraid|shy|stranger|problem|issue|fear|doubt|necessarily|mandatory|required|needed|to)\b)[^,;:.()–—]*",
+    r"\b(?:we|our team|the team)(?: do not|['’]t| don['’]t| never| no longer| are not)\s+"
+    r"(?:use|using|do|doing|write|run|work with|work in|need|require|want)\b[^;:.]*",
+)
+_OF_OTHERS: Final = re.compile(r"\b(?:recruiting|headhunting|sourcing|selling|placing)\b[^;:.]*", re.IGNORECASE)
+
+
+def drop_refused(text: str) -> str:
+    """The sentence without what it says it does not want: "Python, not Java" names Python."""
+    return _REFUSED.sub(" ", text)
+
+
+def drop_unwanted(text: str) -> str:
+    """As ``drop_refused``, and without what others are to know: who recruits Python engineers need not be one."""
+    return _OF_OTHERS.sub(" ", drop_refused(text))
+
+
 def is_waived(text: str) -> bool:
     """The posting says that the paper is not asked for, or that it helps with it."""
     if _WAIVED.search(text):

@@ -47,6 +47,33 @@ def test_it_reads_a_posting_section_by_section() -> None:
     assert found["Experience with AWS and Docker"].tier is Tier.MUST
 
 
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("No Python: we do Haskell only", ["Haskell"]),
+        ("We do not use Django or PostgreSQL", None),
+        ("No prior Python experience needed", None),
+        ("0-2 years of experience", None),
+        ("0-2 years of Python", ["Python"]),
+        ("3+ years recruiting Python, Django and PostgreSQL engineers", []),
+        ("Python, not Java", ["Python"]),
+        ("5 years of Go (no Java)", ["Go"]),
+        ("We don't use PHP; Python and Go it is", ["Python", "Go"]),
+        ("Not only Python but also Go", ["Python", "Go"]),
+        ("No less than 5 years of Python", ["Python"]),
+        ("Not afraid of SQL", ["SQL"]),
+        ("Strong SQL, and no fear of Terraform", ["SQL", "Terraform"]),
+        ("No-nonsense Python engineer", ["Python"]),
+        ("Deploying without downtime to Kubernetes", ["Kubernetes"]),
+    ],
+)
+def test_it_asks_for_nothing_that_the_posting_does_not_want(line: str, asked: list[str] | None) -> None:
+    """``None``: the line asks for nothing at all."""
+    found = extract_requirements(title="Engineer", description=f"Requirements:\n- {line}\n- Redis in production")
+
+    assert ([term for item in found[1:-1] for term in item.terms] if len(found) > 2 else None) == asked
+
+
 def test_it_takes_nothing_from_benefits_or_the_company_s_own_story() -> None:
     found = read(BACKEND.title, BACKEND.description)
 
