@@ -1,6 +1,7 @@
 """JSON Resume (v1, tolerant of v0) to a ProfileDocument and back. Pure: no database, no network."""
 
 from discovery.profile_import.differences import FieldChange, PartChange, ProfileDifference, compare_profiles
+from discovery.profile_import.identity import keep_ids
 from discovery.profile_import.problems import Problem, ProfileRefused
 from discovery.profile_import.reader import read_profile
 from discovery.profile_import.storage import dump_profile, load_profile
@@ -14,6 +15,7 @@ __all__ = [
     "ProfileRefused",
     "compare_profiles",
     "dump_profile",
+    "keep_ids",
     "load_profile",
     "read_profile",
     "write_json_resume",

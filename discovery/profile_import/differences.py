@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from discovery.contracts import Credential, Education, Experience, ProfileDocument, ProfileLink, Skill
+from discovery.profile_import.identity import keep_ids
 
 Part = ProfileLink | Experience | Skill | Education | Credential
 
@@ -54,6 +55,7 @@ class ProfileDifference:
 def compare_profiles(before: ProfileDocument | None, after: ProfileDocument) -> ProfileDifference:
     """What ``after`` changes; without a version before it, everything is added."""
     old = before or ProfileDocument(name="")
+    after = keep_ids(after, old)  # as storing it would
     changes = (
         *_compare_basics(old, after),
         *_compare_parts("link", old.links, after.links),

@@ -1,4 +1,4 @@
-"""Storing the candidate's profile. Every version is kept; the same content makes no new one."""
+"""Storing the candidate's profile: every version is kept, the same content makes no new one, a part keeps its id."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from django.utils import timezone
 from discovery.contracts import ProfileDocument
 from discovery.events import ProfileImported, ProfileUpdated
 from discovery.models import CandidateProfile
-from discovery.profile_import import dump_profile, read_profile
+from discovery.profile_import import dump_profile, keep_ids, load_profile, read_profile
 from operations.database import writer
 from operations.errors import OperationsError
 from operations.eventlog import append
@@ -65,12 +65,14 @@ def count_parts(document: ProfileDocument) -> dict[str, int]:
 
 
 def _store(document: ProfileDocument, *, base_version: int | None, is_import: bool) -> ImportedProfile:
-    body = dump_profile(document)
-    digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     parts = count_parts(document)
     with writer():
         newest = CandidateProfile.objects.order_by("-version").first()
         found = newest.version if newest else 0
+        if newest is not None:
+            document = keep_ids(document, load_profile(newest.document))
+        body = dump_profile(document)
+        digest = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
         if newest is not None and newest.content_hash == digest:
             return ImportedProfile(newest.version, False, parts)  # a form sent twice is no conflict
         if base_version is not None and base_version != found:

@@ -19,7 +19,7 @@ from discovery.contracts import (
     ProfileLink,
     Skill,
 )
-from discovery.profile_import import Problem, ProfileRefused, dump_profile, load_profile, read_profile
+from discovery.profile_import import Problem, ProfileRefused, dump_profile, keep_ids, load_profile, read_profile
 from discovery.profile_import.decode import MAX_BYTES
 
 RESUMES = Path(__file__).resolve().parents[3] / "shared" / "data" / "resume"
@@ -421,6 +421,78 @@ def test_retyping_spaces_and_dashes_keeps_the_ids() -> None:
     after = list_ids(read_profile(change("work.0.highlights.1", "  Led the on‑call   rotation ")))
 
     assert set(after) == set(before)
+
+
+ACME = {"name": "Acme", "position": "Dev", "startDate": "2020", "location": "Rome", "highlights": ["Did x", "Did y"]}
+
+
+def follow(*versions: list[dict[str, Any]], section: str = "work") -> list[dict[str, str]]:
+    """Ids by text, version after version, each stored after the one before."""
+    former: ProfileDocument | None = None
+    found = []
+    for entries in versions:
+        document = read({"basics": {"name": "G"}, "work": [ACME], section: entries})
+        former = document if former is None else keep_ids(document, former)
+        found.append({text: key for key, text in list_ids(former).items()})
+    return found
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        {"position": "Developer"},
+        {"startDate": "2020-03"},
+        {"location": "Milan"},
+        {"endDate": "2024", "summary": "Led it"},
+    ],
+)
+def test_correcting_an_entry_changes_no_id(correction: dict[str, str]) -> None:
+    before, after = follow([ACME], [{**ACME, **correction}])
+
+    assert set(after.values()) == set(before.values())
+
+
+def test_an_id_never_goes_over_to_another_entry() -> None:
+    """Two spells as the same thing, of which the later comes first by content."""
+    other = {**ACME, "location": "Bonn", "highlights": ["Did another thing"]}
+    (alone,) = follow([ACME])
+    before, both, again = follow([ACME], [other, ACME], [{**ACME, "highlights": ["Did x", "Did y", "Did z"]}, other])
+
+    assert before == alone
+    assert [both["Did x"], both["Did y"]] == [before["Did x"], before["Did y"]]
+    assert both["Did another thing"] not in before.values()
+    assert {text: again[text] for text in ("Did x", "Did y", "Did another thing")} == {
+        text: both[text] for text in ("Did x", "Did y", "Did another thing")
+    }
+
+
+def test_what_replaces_an_entry_gets_an_id_of_its_own() -> None:
+    bern = {"name": "Bern AG", "position": "Cook", "startDate": "2011", "highlights": ["Cooked"]}
+    before, after = follow([ACME], [bern])
+
+    assert not set(before.values()) & set(after.values())
+
+
+def test_renaming_a_group_of_skills_changes_no_id() -> None:
+    before, after = follow(
+        [{"name": "Lang", "keywords": ["Go", "SQL"]}], [{"name": "Languages", "keywords": ["SQL", "Go", "C"]}],
+        section="skills",
+    )  # fmt: skip
+
+    assert {name: after[name] for name in ("Go", "SQL")} == {name: before[name] for name in ("Go", "SQL")}
+    assert after["C"] not in before.values()
+
+
+def test_keeping_ids_twice_is_keeping_them_once() -> None:
+    former = read({"basics": {"name": "G"}, "work": [ACME]})
+    later = read(
+        {"basics": {"name": "G"}, "work": [{**ACME, "location": "Bonn"}, {**ACME, "highlights": ["New"]}, ACME]}
+    )
+    once = keep_ids(later, former)
+
+    assert keep_ids(once, former) == once
+    assert keep_ids(later, once) == once
+    assert len(list_ids(once)) == len(list(once.iter_evidence()))
 
 
 def test_equal_ids_are_told_apart_and_equal_entries_merged() -> None:

@@ -61,6 +61,18 @@ def test_it_finds_the_same_profile_unchanged(assert_rebuild_matches: Check) -> N
     assert_rebuild_matches()
 
 
+def test_a_corrected_title_keeps_what_cites_its_lines(assert_rebuild_matches: Check) -> None:
+    resume = make_resume()
+    import_profile(encode(resume))
+    resume["work"][0]["position"] = "Principal Engineer"
+    import_profile(encode(resume))
+
+    before, after = get_profile(1), get_profile(2)
+    assert [evidence.id for evidence in after.iter_evidence()] == [evidence.id for evidence in before.iter_evidence()]
+    assert after.experience[0].position == "Principal Engineer"
+    assert_rebuild_matches()
+
+
 def test_it_keeps_the_older_versions_as_they_were(assert_rebuild_matches: Check) -> None:
     import_profile(encode(make_resume()))
     second = import_profile(encode(make_resume(label="Staff Engineer")))
