@@ -24,7 +24,7 @@ SUFFICIENT_CHARACTERS = 200
 
 @job_gate
 def refuse_deleted_job(job_id: UUID) -> Refusal | None:
-    """What must hold of a job before any stage may claim it."""
+    """No stage may claim a job that was deleted."""
     return Refusal(StageState.CANCELED, "JOB_DELETED") if queries.is_deleted(job_id) else None
 
 
