@@ -130,7 +130,7 @@ class Home:
     def _refuse(self, error: OSError) -> HomeUnusable:
         if error.errno in NO_SPACE:
             remedy = "Free some space on its disk, or set JOBCTRL_HOME to another one."
-        elif error.errno in (errno.EEXIST, errno.ENOTDIR):
+        elif error.errno == errno.EEXIST:
             remedy = "It is not a folder: set JOBCTRL_HOME to another path."
         else:
             remedy = "Make it writable for this user, or set JOBCTRL_HOME to another folder."

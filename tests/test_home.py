@@ -40,9 +40,10 @@ def test_it_refuses_a_key_that_is_none(tmp_path: Path) -> None:
 
 def test_it_says_what_helps_where_it_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for path in (tmp_path / "file", tmp_path / "file" / "home"):
-        with pytest.raises(HomeUnusable, match="It is not a folder: set JOBCTRL_HOME to another path"):
-            Home(path).create()
+    with pytest.raises(HomeUnusable, match="It is not a folder: set JOBCTRL_HOME to another path"):
+        Home(tmp_path / "file").create()
+    with pytest.raises(HomeUnusable, match="or set JOBCTRL_HOME to another folder"):
+        Home(tmp_path / "file" / "home").create()
     (tmp_path / "round").symlink_to(tmp_path / "about")
     (tmp_path / "about").symlink_to(tmp_path / "round")
     with pytest.raises(HomeUnusable, match=r"round' leads nowhere .* Set JOBCTRL_HOME to another folder"):
