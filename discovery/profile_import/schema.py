@@ -34,6 +34,11 @@ def _read_blank(value: object) -> object:
     return "" if value is None else value
 
 
+def _read_number(value: object) -> object:
+    """A grade is often written as a number: 3.9 is "3.9"."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
 def _read_date(text: str) -> str:
     """ "YYYY", "YYYY-MM" or "YYYY-MM-DD" of a real day between 1900 and 2100; a time of day is dropped."""
     found = _DATE.fullmatch(text)
@@ -88,6 +93,7 @@ def _require_text(text: str) -> str:
 Short = Annotated[str, StringConstraints(max_length=200), BeforeValidator(_read_blank), AfterValidator(clean_text)]
 Text = Annotated[str, StringConstraints(max_length=1000), BeforeValidator(_read_blank), AfterValidator(clean_text)]
 Prose = Annotated[str, StringConstraints(max_length=5000), BeforeValidator(_read_blank), AfterValidator(clean_text)]
+Grade = Annotated[Short, BeforeValidator(_read_number)]
 Date = Annotated[Short, AfterValidator(_read_date)]
 Url = Annotated[
     str,
@@ -192,7 +198,7 @@ class EducationPart(_Dated):
     institution: Short = ""
     area: Short = ""
     degree: Short = _either("studyType")
-    score: Short = _either("score", "gpa")
+    score: Grade = _either("score", "gpa")
     courses: Texts = []
 
 

@@ -167,6 +167,14 @@ def test_it_reads_version_0_names() -> None:
     assert profile.credentials[0].url == "https://example.com/q"
 
 
+@pytest.mark.parametrize(("grade", "kept"), [(3.9, "3.9"), (1, "1"), ("with honours", "with honours"), (None, "")])
+def test_a_grade_may_be_a_number(grade: object, kept: str) -> None:
+    work = [{"name": "Northwind", "position": "Engineer"}]
+    profile = read({"basics": {"name": "G"}, "work": work, "education": [{"institution": "Lund", "gpa": grade}]})
+
+    assert profile.education[0].score == kept
+
+
 def test_it_drops_blank_entries_and_unknown_keys() -> None:
     profile = read(
         {
