@@ -1,6 +1,8 @@
 """What ``manage.py doctor`` asks: each app declares its checks in ``health.py``."""
 
+import errno
 import logging
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -129,11 +131,18 @@ def find_file_obstacle() -> OSError | None:
             probe.write(bytes(PROBED))
             probe.flush()
         for part in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
-            if part.exists():
-                part.open("r+b").close()
+            _refuse_unwritable(part)
     except OSError as obstacle:
         return obstacle
     return None
+
+
+def _refuse_unwritable(file: Path) -> None:
+    """Without opening it: to close any descriptor of a database's file drops all locks that this process has on it."""
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def advise_on_obstacle(obstacle: OSError) -> str:

@@ -14,10 +14,10 @@ MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
 _BUSY: Final = frozenset({408, 425, 429})
 _DENIED: Final = frozenset({401, 403, 407, 451})
 _GONE: Final = frozenset({404, 410})
-_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml", "text/plain"})
+_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain"})
 _NO_PAGES: Final = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 SNIFFED: Final = 4096  # characters
-MOST_NOISE: Final = 0.02  # of them: a page has a few letters of a wrong encoding at most
+MOST_NOISE: Final = 0.02  # of them: control characters, of which text has next to none
 _MARKUP: Final = frozenset({"text/html", "application/xhtml+xml", "text/xml", "application/xml"})
 
 
@@ -81,7 +81,7 @@ def check_page(response: Response) -> None:
     Where the site did not say what it sends, or says that noise is a page, the bytes decide.
     """
     start = response.decode_text()[:SNIFFED]
-    noise = sum(character in "\0\ufffd" for character in start)
+    noise = sum(character < " " and character not in "\t\n\f\r" for character in start)
     is_noise = noise > len(start) * MOST_NOISE or response.body.startswith(_NO_PAGES)
     if response.content_type not in _PAGES or is_noise:
         raise BadContent("The site sent something else than a web page.", code="NOT_A_PAGE", host=_read_host(response))

@@ -4,6 +4,7 @@ import codecs
 import re
 import ssl
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,7 @@ ERROR_BODY_BYTES: Final = 64 * 1024
 CHECK_SECONDS: Final = 10.0
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+HEAD_BYTES: Final = 16 * 1024  # in which a page names its encoding
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -60,14 +62,19 @@ class Response:
     def decode_text(self) -> str:
         """The body as text: by its byte order mark, else its header, else its own meta tag, else UTF-8.
 
-        Unreadable bytes are replaced.
+        Where none is named and it is not UTF-8, it is read as browsers do: as windows-1252. Unreadable bytes are
+        replaced.
         """
         for mark, encoding in _MARKS.items():
             if self.body.startswith(mark):
                 return self.body.decode(encoding, "replace")
         named = _CHARSET.search(self.headers.get("content-type", "")) or _CHARSET.search(
-            self.body[:2048].decode("latin-1")
+            self.body[:HEAD_BYTES].decode("latin-1")
         )
+        if named is None:
+            with suppress(UnicodeError):
+                return self.body.decode("utf-8")
+            return self.body.decode("cp1252", "replace")
         try:
             return self.body.decode(named.group(1) if named else "utf-8-sig", "replace")
         except (LookupError, UnicodeError):

@@ -36,6 +36,8 @@ def find_job_posting(html: str, *, url: str) -> Mapping[str, Any] | None:
 
 def _names_page(node: Mapping[str, Any], url: str) -> bool:
     for value in (node.get("url"), node.get("@id")):
+        if isinstance(value, str) and value.startswith("#"):  # one of several things on the page
+            continue
         named = read_url(value, base=url)
         if named and _spell(named) == _spell(url):
             return True

@@ -41,7 +41,7 @@ _NOTICES: Final = tuple(
             "NOTICE_NOT_ACCEPTING",
         ),
         (rf"{_THING} (?:isn't|is not) accepting {_PEOPLE}", "NOTICE_NOT_ACCEPTING"),
-        (rf"we (?:no longer|do not|don't|cannot|can't) accept (?:any )?{_PEOPLE}{_FOR_IT}", "NOTICE_NOT_ACCEPTING"),
+        (rf"we no longer accept (?:any )?{_PEOPLE}{_FOR_IT}", "NOTICE_NOT_ACCEPTING"),
         (
             rf"(?:the )?applications?{_FOR_IT} (?:are|is|have been|has been|have|has) (?:now |currently )?closed"
             rf"{_FOR_IT}|(?:the )?application (?:period|window){_FOR_IT} (?:is|has) (?:now )?(?:closed|ended)",

@@ -11,7 +11,8 @@ _WALL_TITLE: Final = re.compile(
     re.I,
 )
 _MISSING_TITLE: Final = re.compile(
-    r"(?:error )?404\b|(?:page|job|position|posting|vacancy) (?:was )?not found|not found$|"
+    r"(?:error )?404(?:$|\s*[:|]|[\s–-]+(?:error|not found|page)\b)|"
+    r"(?:page|job|position|posting|vacancy) (?:was )?not found|not found$|"
     r"(?:this|the) page (?:does not|doesn't|no longer) exists?|page (?:unavailable|does not exist)",
     re.I,
 )

@@ -115,7 +115,6 @@ _EXPERIENCE_SIGNS: tuple[Sign[Experience], ...] = (
     lambda item: (item.kind, item.organization, item.position, item.start, item.end, item.location),
     _read_id,
     lambda item: (item.kind, item.organization, texts) if (texts := _list_texts(item)) else None,
-    lambda item: (item.kind, item.organization, item.start) if item.start else None,
     lambda item: (item.kind, item.organization, item.position),
 )
 _BULLET_SIGNS: tuple[Sign[Bullet], ...] = (_read_content, _read_id)
@@ -125,7 +124,6 @@ _EDUCATION_SIGNS: tuple[Sign[Education], ...] = (
     _read_content,
     _read_id,
     lambda item: (item.institution, item.degree, item.area),
-    lambda item: (item.institution, item.start) if item.start else None,
 )
 _CREDENTIAL_SIGNS: tuple[Sign[Credential], ...] = (
     _read_content,

@@ -94,8 +94,6 @@ def _split_wish(text: str, item: Item) -> Iterator[Item]:
 def _draft_item(item: Item, words: str) -> Iterator[_Draft]:
     is_wish = item.section in (Section.MUST, Section.NICE)
     tier = Tier.NICE if item.section is Section.NICE or wording.is_nice(words) else Tier.MUST
-    if _only_refuses(words):
-        return
     skills = find_skills(wording.drop_unwanted(words))
     hard = tuple(name for name in skills if not is_soft_skill(name))
     emphasis = wording.get_emphasis(words)
@@ -108,14 +106,14 @@ def _draft_item(item: Item, words: str) -> Iterator[_Draft]:
         yield _Draft(logistics, item, tier, 1.0, scope=Scope.LOGISTICS)
         if logistics == "authorization" or not hard:
             return
+    if _only_refuses(words):
+        return
     if item.section is Section.OPEN and not _asks_in_prose(item, words, hard):
         return
     asks = item.section is not Section.DUTY or wording.WISH.search(words) is not None
     years = facts.find_years(words) if asks else None
-    if years == 0:  # so it asks for none
-        if not hard:
-            return
-        years = None
+    asks_for_none = years == 0
+    years = years or None
     degree = facts.find_degree(words) if asks and (is_wish or hard or years) else None
     languages = (
         facts.find_languages(words, needs_cue=not is_wish or _count_words(words) > 4) if asks and not years else ()
@@ -130,7 +128,7 @@ def _draft_item(item: Item, words: str) -> Iterator[_Draft]:
         yield _Draft("language", item, tier, 0.75, languages)
     elif years is None and hard:
         yield _draft_skill(item, tier, hard, emphasis)
-    elif years is None and degree is None:
+    elif years is None and degree is None and not asks_for_none:
         yield from _draft_sentence(item, tier, words, skills, is_wish=is_wish)
 
 

@@ -140,12 +140,17 @@ _NEGATED: Final = re.compile(r"\b(?:not?|cannot|unable|never|without)\b|n['’]t
 
 
 _REFUSED: Final = _compile(
-    r"(?:^\W*|[,;:(–—]\s*|\b(?:and|but) )(?:no|not|never)\s+(?!(?:less|fewer|more|only|just|limited|matter|one|later|"
-    r"afraid|shy|stranger|problem|issue|fear|doubt|necessarily|mandatory|required|needed|to)\b)[^,;:.()–—]*",
+    r"(?:^\W*|[,;:(–—]\s*|\b(?:and|but) )(?:no|not)\s+(?!(?:less|fewer|more|only|just|limited|matter|one|later|afraid|"
+    r"shy|stranger|sql|least|be|too|two|hard|problem|issue|fear|doubt|necessarily|mandatory|required|needed|to)\b)"
+    r"(?:(?!\b(?:but|you|we)\b)[^,;:.()–—])*",
     r"\b(?:we|our team|the team)(?: do not|['’]t| don['’]t| never| no longer| are not)\s+"
-    r"(?:use|using|do|doing|write|run|work with|work in|need|require|want)\b[^;:.]*",
+    r"(?:use|using|do|doing|write|run|work with|work in|need|require|want)\b(?:(?!\bbut\b|, (?:we|you)\b)[^;:.])*",
 )
-_OF_OTHERS: Final = re.compile(r"\b(?:recruiting|headhunting|sourcing|selling|placing)\b[^;:.]*", re.IGNORECASE)
+_OF_OTHERS: Final = re.compile(
+    r"(?<=[\w+] )(recruiting|headhunting|sourcing|placing)\b(?=[^;:.]*\b(?:engineers?|developers?|candidates?|talents?|"
+    r"programmers?|designers?|analysts?|scientists?|professionals?)\b)[^;:.]*",
+    re.IGNORECASE,
+)
 
 
 def drop_refused(text: str) -> str:
@@ -155,7 +160,7 @@ def drop_refused(text: str) -> str:
 
 def drop_unwanted(text: str) -> str:
     """As ``drop_refused``, and without what others are to know: who recruits Python engineers need not be one."""
-    return _OF_OTHERS.sub(" ", drop_refused(text))
+    return _OF_OTHERS.sub(r"\1", drop_refused(text))
 
 
 def is_waived(text: str) -> bool:

@@ -60,8 +60,9 @@ OTHERS = [
         ([{"@type": "ItemList", "itemListElement": OTHERS}, {"@type": "JobPosting", "title": "Dev"}], "Dev"),
         ({"@type": "ItemList", "itemListElement": [*OTHERS, {"item": {"@type": "JobPosting", "title": "Dev", "url": f"{URL}?utm_source=x"}}]}, "Dev"),
         ({"@type": "JobPosting", "title": "Dev", "url": "https://elsewhere.example.com/apply"}, "Dev"),
+        ([{"@type": "JobPosting", "title": "Dev", "url": "https://elsewhere.example.com/1"}, {"@type": "ItemList", "itemListElement": [{"item": {"@type": "JobPosting", "title": "A", "@id": "#job-1"}}, *OTHERS]}], "Dev"),
     ],
-    ids=["by its address", "by its id", "beside a list of others", "by its address in a list", "the only one"],
+    ids=["by its address", "by its id", "beside a list of others", "by its address in a list", "the only one", "before a list of fragments"],
 )  # fmt: skip
 def test_it_takes_the_pages_own_posting_and_not_a_similar_one(data: object, title: str) -> None:
     page = extract_page(page_of(json.dumps(data)), url=URL, now=NOW)

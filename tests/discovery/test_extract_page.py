@@ -190,6 +190,13 @@ def test_it_reads_any_page_as_text() -> None:
     assert "roses of a large park" in page.description
 
 
+def test_an_employer_may_be_called_404() -> None:
+    text = "You write every day. " * 14
+    page = extract_page(f"<title>404 Media – Reporter</title><body><p>{text}</p>", url=URL, now=NOW)
+
+    assert page.active is ActiveState.ACTIVE
+
+
 @pytest.mark.parametrize(
     ("html", "evidence"),
     [

@@ -94,6 +94,17 @@ def test_it_tries_no_unsafe_address_twice(pages: BoardServer, assert_rebuild_mat
     assert_rebuild_matches()
 
 
+@pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=utf-8", "text/xml", ""])
+def test_a_page_in_an_old_encoding_is_a_page(content_type: str, pages: BoardServer) -> None:
+    """However it names its encoding, if at all."""
+    text = "Vous développez des applications métier à Genève, où l’équipe a été créée. " * 8
+    body = f"<h1>Développeur</h1><p>{text}</p>".encode("cp1252")
+    pages.set_route(PATH, Reply(body=body, content_type=content_type))
+    job_id = add_job(on_page(pages))
+
+    assert work(job_id, "enrich").state == "succeeded"
+
+
 def test_it_leaves_a_silent_page_as_soon_as_its_run_is_canceled(
     pages: BoardServer, assert_rebuild_matches: Check
 ) -> None:

@@ -336,6 +336,12 @@ def test_it_serves_threads_at_once(board: BoardServer) -> None:
     [
         ("Größe".encode(), "text/html; charset=utf-8", "Größe"),
         ("Größe".encode("latin-1"), 'text/html; charset="ISO-8859-1"', "Größe"),
+        ("Größe".encode("latin-1"), "text/html", "Größe"),
+        (
+            b"<p>" * 3000 + '<meta charset="windows-1250">Růže'.encode("cp1250"),
+            "text/html",
+            "<p>" * 3000 + '<meta charset="windows-1250">Růže',
+        ),
         ("Größe".encode("utf-16"), "text/html", "Größe"),
         ("\ufeffGröße".encode("utf-16-be"), "text/html; charset=utf-8", "Größe"),
         ('<meta charset="windows-1250">Růže'.encode("cp1250"), "text/html", '<meta charset="windows-1250">Růže'),

@@ -474,11 +474,24 @@ def test_an_id_never_goes_over_to_another_entry() -> None:
     }
 
 
-def test_what_replaces_an_entry_gets_an_id_of_its_own() -> None:
-    bern = {"name": "Bern AG", "position": "Cook", "startDate": "2011", "highlights": ["Cooked"]}
-    before, after = follow([ACME], [bern])
+@pytest.mark.parametrize(
+    ("section", "one", "other"),
+    [
+        ("work", ACME, {"name": "Bern AG", "position": "Cook", "startDate": "2011", "highlights": ["Cooked"]}),
+        ("work", ACME, {"name": "Acme", "position": "Chief", "startDate": "2020", "highlights": ["Led it"]}),
+        ("projects", {"name": "lint", "startDate": "2020-01"}, {"name": "Ferry table", "startDate": "2020-01"}),
+        (
+            "education",
+            {"institution": "UCC", "studyType": "BSc", "area": "Computing", "startDate": "2010"},
+            {"institution": "UCC", "studyType": "MA", "area": "History", "startDate": "2010"},
+        ),
+    ],
+)
+def test_what_replaces_an_entry_gets_an_id_of_its_own(section: str, one: dict[str, Any], other: dict[str, Any]) -> None:
+    before, after = follow([one], [other], section=section)
 
-    assert not set(before.values()) & set(after.values())
+    kept = set(before.values()) & set(after.values())
+    assert kept == (set() if section == "work" else set(follow([], section=section)[0].values()))
 
 
 def test_renaming_a_group_of_skills_changes_no_id() -> None:

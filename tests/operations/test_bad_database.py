@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -203,6 +204,24 @@ def test_what_lies_beside_the_database_must_be_writable_too(database: Path) -> N
     assert advise_on_failure(error).endswith("or name another in DATABASE_URL.")
     finding = check_database()
     assert (finding.verdict, finding.detail) == (Verdict.FAILED, "its file cannot be written (Is a directory)")
+
+
+def test_looking_at_the_file_drops_no_lock_on_it(database: Path) -> None:
+    """To close any descriptor of the file would let others write into our transaction."""
+    ours = sqlite3.connect(database, isolation_level=None)
+    ours.execute("PRAGMA journal_mode=WAL")
+    ours.execute("CREATE TABLE t (x)")
+    ours.execute("BEGIN IMMEDIATE")
+    ours.execute("INSERT INTO t VALUES (1)")
+    program = (
+        "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute('BEGIN IMMEDIATE')"
+    )
+
+    assert find_file_obstacle() is None
+
+    other = subprocess.run([sys.executable, "-c", program, str(database)], capture_output=True, text=True, check=False)
+    assert "database is locked" in other.stderr
+    ours.close()
 
 
 def test_a_full_disk_is_no_damage() -> None:

@@ -55,7 +55,15 @@ def test_it_reads_a_posting_section_by_section() -> None:
         ("No prior Python experience needed", None),
         ("0-2 years of experience", None),
         ("0-2 years of Python", ["Python"]),
-        ("3+ years recruiting Python, Django and PostgreSQL engineers", []),
+        ("3+ years recruiting Python, Django and PostgreSQL engineers", ["Recruiting"]),
+        ("Experience with event sourcing, CQRS and Kafka", ["Event-Driven Architecture", "Kafka"]),
+        ("Data sourcing with Python and SQL", ["Python", "SQL"]),
+        ("We don't require a degree, but you must know Python and SQL", ["Python", "SQL"]),
+        ("We are not using Java any more, we use Kotlin", ["Kotlin"]),
+        ("No SQL databases such as MongoDB", ["NoSQL", "MongoDB"]),
+        ("Python, and not least Django", ["Python", "Django"]),
+        ("No two days are alike and you will use Python", ["Python"]),
+        ("Never stop learning Java", ["Java"]),
         ("Python, not Java", ["Python"]),
         ("5 years of Go (no Java)", ["Go"]),
         ("We don't use PHP; Python and Go it is", ["Python", "Go"]),
@@ -72,6 +80,16 @@ def test_it_asks_for_nothing_that_the_posting_does_not_want(line: str, asked: li
     found = extract_requirements(title="Engineer", description=f"Requirements:\n- {line}\n- Redis in production")
 
     assert ([term for item in found[1:-1] for term in item.terms] if len(found) > 2 else None) == asked
+
+
+def test_what_is_refused_beside_other_things_takes_nothing_from_them() -> None:
+    found = read(
+        "Engineer",
+        "Requirements:\n- 0-2 years of experience and a Bachelor's degree\n- Sorry, no visa sponsorship and no Python\n"
+        "- Fluent German and 0-2 years of experience\n- Redis",
+    )
+
+    assert [item.kind for item in found.values()][1:] == ["education", "authorization", "language", "skill"]
 
 
 def test_it_takes_nothing_from_benefits_or_the_company_s_own_story() -> None:
