@@ -53,12 +53,13 @@ def follow_discovery(ref: ExecutionRef, *, show: Callable[[str], None], timeout_
 
 def describe_end(end: RunEnd) -> str:
     """How the run ended and, where it failed, what helps."""
-    if not end.error_code:
-        return f"It {end.status}."
-    reason = describe_code(end.error_code)
-    if reason is None:
-        return f"It {end.status} with {end.error_code}."
-    return f"It {end.status} with {end.error_code}: {reason.short}. {reason.remedy}".rstrip()
+    return f"It {end.status} with {explain_code(end.error_code)}" if end.error_code else f"It {end.status}."
+
+
+def explain_code(code: str) -> str:
+    """The code, what it stands for, and what helps."""
+    reason = describe_code(code)
+    return f"{code}." if reason is None else f"{code}: {reason.short}. {reason.remedy}".rstrip()
 
 
 def describe_counts(counts: dict[str, dict[str, int]]) -> str:

@@ -20,22 +20,30 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(env.str("JOBCTRL_ENV_FILE", default=str(BASE_DIR / ".env")))
 
-JOBCTRL_HOME = Home.at(env.str("JOBCTRL_HOME", default="~/.jobctrl"))
+JOBCTRL_HOME = Home.at(env.str("JOBCTRL_HOME", default="") or "~/.jobctrl")
 
 
-def _read_number(name: str, default: Number, *, most: int = 10**9) -> Number:
-    """From 0 on. Raises ``ImproperlyConfigured`` naming the setting and what it takes."""
+def _read_number(name: str, default: Number, *, least: float = 0, most: float = 10**9) -> Number:
+    """Raises ``ImproperlyConfigured`` naming the setting and what it takes."""
     text = env.str(name, default=str(default))
     try:
         number = type(default)(text)
     except ValueError:
         number = type(default)(-1)
-    if not 0 <= number <= most:
+    if not least <= number <= most:
         kind = "a whole number" if isinstance(default, int) else "a number"
         raise ImproperlyConfigured(
-            f"{name} {text!r} is not {kind} from 0 to {most}. Correct it, or unset it: {default}."
+            f"{name} {text!r} is not {kind} from {least:g} to {most:.0f}. Correct it, or unset it: {default}."
         )
     return number
+
+
+def _read_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    """Raises ``ImproperlyConfigured`` naming the setting and what it takes."""
+    text: str = env.str(name, default=default)
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} {text!r} is not one of {', '.join(choices)}. Correct it, or unset it.")
+    return text
 
 
 def _read_database(url: str) -> dict[str, Any]:
@@ -45,10 +53,10 @@ def _read_database(url: str) -> dict[str, Any]:
             config: dict[str, Any] = env.db_url_config(url)
     except ValueError:
         config = {}
-    if "ENGINE" not in config:
+    if not config.get("ENGINE", "").endswith((".sqlite3", ".postgresql")):
         raise ImproperlyConfigured(
-            "DATABASE_URL is not the address of a database. Write postgres://USER:PASSWORD@HOST:PORT/NAME, or unset it "
-            "to use the file in the workspace."
+            "DATABASE_URL is not the address of a database that this works with. Write "
+            "postgres://USER:PASSWORD@HOST:PORT/NAME, or unset it to use the file in the workspace."
         )
     return config
 
@@ -202,7 +210,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
         "init_command": (
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA temp_store=FILE;"
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA temp_store=FILE; "
+            "PRAGMA recursive_triggers=ON;"  # else REPLACE deletes from the event log past its guard
         ),
     }
     # Its temporary files lie where room is checked before work starts, not on whatever disk TMPDIR is.
@@ -228,7 +237,7 @@ TEMPORAL_TLS_CA = env.str("TEMPORAL_TLS_CA", default="")
 TEMPORAL_TLS_SERVER_NAME = env.str("TEMPORAL_TLS_SERVER_NAME", default="")
 JOBCTRL_TEMPORAL_PORT = _read_number("JOBCTRL_TEMPORAL_PORT", 7233, most=65535)
 JOBCTRL_TEMPORAL_UI_PORT = env.str("JOBCTRL_TEMPORAL_UI_PORT", default="")
-JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS = _read_number("JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS", 20.0)
+JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS = _read_number("JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS", 20.0, least=1, most=300)
 JOBCTRL_ALLOW_PRIVATE_HOSTS = env.list("JOBCTRL_ALLOW_PRIVATE_HOSTS", default=[])
 CHROMIUM_PATH = env.str("CHROMIUM_PATH", default="")
 JOBCTRL_MINIMUM_FREE_MB = _read_number("JOBCTRL_MINIMUM_FREE_MB", 200)
@@ -236,9 +245,9 @@ JOBCTRL_MINIMUM_FREE_MB = _read_number("JOBCTRL_MINIMUM_FREE_MB", 200)
 # The event stream (operations/streaming says what of django-eventstream is used).
 EVENTSTREAM_STORAGE_CLASS = "operations.streaming.storage.JobEventStorage"
 EVENTSTREAM_CHANNELMANAGER_CLASS = "operations.streaming.channel_manager.SignedInChannelManager"
-JOBCTRL_STREAM_COMMENT_SECONDS = _read_number("JOBCTRL_STREAM_COMMENT_SECONDS", 15.0)
-JOBCTRL_STREAM_HEARTBEAT_SECONDS = _read_number("JOBCTRL_STREAM_HEARTBEAT_SECONDS", 30.0)
-JOBCTRL_STREAM_STALL_SECONDS = _read_number("JOBCTRL_STREAM_STALL_SECONDS", 30.0)
+JOBCTRL_STREAM_COMMENT_SECONDS = _read_number("JOBCTRL_STREAM_COMMENT_SECONDS", 15.0, least=0.1, most=3600)
+JOBCTRL_STREAM_HEARTBEAT_SECONDS = _read_number("JOBCTRL_STREAM_HEARTBEAT_SECONDS", 30.0, least=0.1, most=3600)
+JOBCTRL_STREAM_STALL_SECONDS = _read_number("JOBCTRL_STREAM_STALL_SECONDS", 30.0, least=0.1, most=3600)
 
 # What watches it from outside (README, "Watching it").
 JOBCTRL_WORKER_METRICS_ADDRESS = env.str("JOBCTRL_WORKER_METRICS_ADDRESS", default="")
@@ -252,7 +261,8 @@ GOOGLE_BASE_URL = env.str("GOOGLE_BASE_URL", default="")
 JOBCTRL_MODEL_SECONDS = env.str("JOBCTRL_MODEL_SECONDS", default="150")
 
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
-LOG_FORMAT = "json" if env.str("LOG_FORMAT", default="text") == "json" else "text"
+LOG_LEVEL = _read_choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+LOG_FORMAT = _read_choice("LOG_FORMAT", "text", ("text", "json"))
 
 LOGGING = {
     "version": 1,
@@ -263,7 +273,7 @@ LOGGING = {
         "json": {"()": "operations.log_lines.JsonLines"},
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids"]}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},

@@ -80,6 +80,7 @@ class ErrorCode(StrEnum):
     LLM_TRANSIENT = "llm_transient"
     SOURCE_UNAVAILABLE = "source_unavailable"
     WORKER_SHUTDOWN = "worker_shutdown"
+    DATABASE_UNAVAILABLE = "database_unavailable"
 
 
 NEVER_RETRIED = (

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from operations.compiled import CompiledQuery
 from operations.database import writer
@@ -18,6 +18,8 @@ WORKER_RESTART = "worker restart"
 REASON_LIMIT = 160
 QUOTED = 60
 
+T = TypeVar("T")
+
 
 class OutOfRange(ValueError):
     """A number outside of its range; ``nearest`` is the bound that a stored value is clamped to."""
@@ -25,6 +27,14 @@ class OutOfRange(ValueError):
     def __init__(self, value: int, nearest: int) -> None:
         self.nearest = nearest
         super().__init__(f"{value} is out of range")
+
+
+class WrongForSome(ValueError):
+    """A mapping that is wrong for some lanes; ``others`` is what a stored one still says of the others."""
+
+    def __init__(self, reason: str, others: dict[str, Any]) -> None:
+        self.others = others
+        super().__init__(reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,8 @@ def _read(setting: Setting, stored: Mapping[str, Any]) -> Any:
         return setting.check(stored[setting.key])
     except OutOfRange as error:
         return error.nearest
+    except WrongForSome as error:
+        return error.others
     except ValueError:
         return setting.default
 
@@ -198,13 +210,14 @@ class ChoicePerLane:
     open_lanes: tuple[str, ...]
 
     def __call__(self, value: Any) -> dict[str, str]:
-        _check_lanes(value, self.lanes)
-        for lane, choice in value.items():
-            if choice not in self.choices:
-                raise ValueError(f"{_quote(choice)} is not a {self.noun} for {lane}")
-            if choice != self.choices[0] and lane not in self.open_lanes:
-                raise ValueError(f"{lane} has only {self.choices[0]} so far")
-        return dict(value)
+        return _check_lanes(value, self.lanes, self._check)
+
+    def _check(self, lane: str, choice: Any) -> str:
+        if choice not in self.choices:
+            raise ValueError(f"{_quote(choice)} is not a {self.noun} for {lane}")
+        if choice != self.choices[0] and lane not in self.open_lanes:
+            raise ValueError(f"{lane} has only {self.choices[0]} so far")
+        return str(choice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +227,12 @@ class NumberPerLane:
     lanes: tuple[str, ...]
 
     def __call__(self, value: Any) -> dict[str, int]:
-        _check_lanes(value, self.lanes)
-        for lane, number in value.items():
-            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 2**53:
-                raise ValueError(f"{_quote(number)} is not a number of tokens for {lane}")
-        return dict(value)
+        return _check_lanes(value, self.lanes, self._check)
+
+    def _check(self, lane: str, number: Any) -> int:
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 2**53:
+            raise ValueError(f"{_quote(number)} is not a number of tokens for {lane}")
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,19 +243,30 @@ class TextPerLane:
     longest: int
 
     def __call__(self, value: Any) -> dict[str, str]:
-        _check_lanes(value, self.lanes)
-        for lane, text in value.items():
-            if not isinstance(text, str) or not text.isprintable() or len(text) > self.longest:
-                raise ValueError(f"{_quote(text)} is not a name of at most {self.longest} characters for {lane}")
-        return {lane: text.strip() for lane, text in value.items() if text.strip()}
+        return {lane: text for lane, text in _check_lanes(value, self.lanes, self._check).items() if text}
+
+    def _check(self, lane: str, text: Any) -> str:
+        if not isinstance(text, str) or not text.isprintable() or len(text) > self.longest:
+            raise ValueError(f"{_quote(text)} is not a name of at most {self.longest} characters for {lane}")
+        return text.strip()
 
 
-def _check_lanes(value: Any, lanes: tuple[str, ...]) -> None:
+def _check_lanes(value: Any, lanes: tuple[str, ...], check: Callable[[str, Any], T]) -> dict[str, T]:
+    """Raises ``ValueError`` with the first reason; ``WrongForSome`` where anything is left beside what is wrong."""
     if not isinstance(value, dict):
         raise ValueError(f"{_quote(value)} is not a mapping of lanes")
-    for lane in value:
-        if lane not in lanes:
-            raise ValueError(f"there is no lane {_quote(lane)}")
+    right: dict[str, T] = {}
+    reason = ""
+    for lane, given in value.items():
+        try:
+            if lane not in lanes:
+                raise ValueError(f"there is no lane {_quote(lane)}")
+            right[lane] = check(lane, given)
+        except ValueError as error:
+            reason = reason or str(error)
+    if reason:
+        raise WrongForSome(reason, right)
+    return right
 
 
 def _quote(value: Any) -> str:

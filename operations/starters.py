@@ -8,6 +8,8 @@ from operations.contracts import STAGE_AFTER, StageName
 from operations.errors import MissingInput, NotConfigured, OperationsError
 from operations.services.starts import Started, start_pipeline
 
+MOST_JOBS = 100_000  # that a person may ask for at once
+
 
 class StageNotStartable(OperationsError):
     """This stage cannot be started by hand."""

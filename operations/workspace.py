@@ -51,7 +51,8 @@ def ensure_workspace() -> Workspace:
     if found.identity != identity:
         raise WorkspaceMismatch(
             f"This database belongs to the workspace at {found.home}, not {settings.JOBCTRL_HOME.root}. "
-            "Set JOBCTRL_HOME back, or use another DATABASE_URL."
+            "Set JOBCTRL_HOME back, or use another DATABASE_URL; a workspace that moved here is restored from its "
+            "backup: manage.py restore FOLDER --moved"
         )
     return found
 

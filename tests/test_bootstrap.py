@@ -210,7 +210,10 @@ def test_it_reads_one_setting_of_a_file(tmp_path: Path, line: str, value: str) -
 
 def test_every_setting_is_in_the_example_file() -> None:
     read = set(
-        re.findall(r"\b(?:env\.\w+|_read_number)\(\s*\"([A-Z_]+)\"", (ROOT / "jobctrl" / "settings.py").read_text())
+        re.findall(
+            r"\b(?:env\.\w+|_read_number|_read_choice)\(\s*\"([A-Z_]+)\"",
+            (ROOT / "jobctrl" / "settings.py").read_text(),
+        )
     )
     shown = set(re.findall(r"^# ?([A-Z_]+)=", (ROOT / ".env.example").read_text(), flags=re.MULTILINE))
     assert shown == read - {"JOBCTRL_ENV_FILE"}

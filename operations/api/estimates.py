@@ -14,9 +14,9 @@ from operations.listing.jobs import STAGES
 from operations.listing.paging import QueryReader
 from operations.spend import read_spend_today
 from operations.spend_estimates import FEWEST_JOBS, count_waiting, list_estimates
+from operations.starters import MOST_JOBS
 
 STARTABLE = (StageName.DISCOVER, *(stage for stage in STAGES if stage != StageName.APPLY))
-MOST_JOBS = 100_000
 
 
 class StageEstimate(serializers.Serializer[Any]):

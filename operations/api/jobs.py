@@ -29,7 +29,7 @@ from operations.errors import WorkerUnavailable
 from operations.job_actions import ActionRequest, ActionResult, find_action, list_actions
 from operations.listing.jobs import ORDERS, STAGES, STATES, VIEWS, filter_jobs, list_jobs, read_job_filter
 from operations.queries.spend import add_costs, map_stage_costs
-from operations.starters import StartOrder, start_stage
+from operations.starters import MOST_JOBS, StartOrder, start_stage
 
 EXPORTED = ("job_id", "title", "company", "location", "work_mode", "salary", "fit_score", "current_stage",
             "active_state", "source", "url", "posted_at", "discovered_at")  # fmt: skip
@@ -208,7 +208,7 @@ class RunStage(Operation):
             max_length=1000,
             help_text="Only these jobs; every eligible one where it is absent.",
         )
-        limit = serializers.IntegerField(min_value=0, max_value=100_000, default=0, help_text="0 = all of them.")
+        limit = serializers.IntegerField(min_value=0, max_value=MOST_JOBS, default=0, help_text="0 = all of them.")
 
     @extend_schema(
         operation_id="runStage",

@@ -42,6 +42,7 @@ from operations.queries.runs import (
 )
 from operations.queries.stages import (
     HeldBy,
+    count_failure_codes,
     count_lost_stages,
     count_stage_states,
     find_stage_state,
@@ -73,6 +74,7 @@ __all__ = [
     "build_worker_prefix",
     "count_events_since",
     "count_failed_runs",
+    "count_failure_codes",
     "count_lost_stages",
     "count_open_runs",
     "count_plans",

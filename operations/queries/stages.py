@@ -112,6 +112,14 @@ def count_stage_states(ref: ExecutionRef) -> dict[str, dict[str, int]]:
     return counts
 
 
+def count_failure_codes(ref: ExecutionRef) -> dict[str, int]:
+    """Why an execution's rows failed, and how many for each reason, the most frequent first."""
+    members = DiscoveryExecutionJob.objects.filter(run_id=ref.run_id).values("job_id")
+    failed = JobStageState.objects.filter(job_id__in=members, state__in=(StageState.FAILED, StageState.EXHAUSTED))
+    counted = failed.values("error_code").annotate(n=Count("id")).order_by("-n", "error_code")
+    return {row["error_code"]: row["n"] for row in counted}
+
+
 def map_lost_stages(job_ids: Sequence[UUID]) -> dict[UUID, frozenset[str]]:
     """The held stages of a page's jobs whose run has only an assumed end: nobody knows whether they are worked on.
 

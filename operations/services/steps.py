@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from operations.contracts import ExecutionRef, StepKind
-from operations.database import writer
+from operations.contracts import ErrorCode, ExecutionRef, StepKind
+from operations.database import OUTAGES, writer
 from operations.ended_runs import check_run
 from operations.errors import RunStopped
 from operations.eventlog import Event, append
@@ -57,6 +57,9 @@ def _elapsed_ms(began: float) -> int:
 
 
 def _name(error: Exception) -> str:
+    """As the activity's own failure is named (``operations/worker/interceptor.py``)."""
+    if isinstance(error, OUTAGES):
+        return ErrorCode.DATABASE_UNAVAILABLE
     return "canceled" if type(error).__name__ == "CancelledError" else "unexpected_error"
 
 

@@ -13,7 +13,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from operations.contracts import NEVER_RETRIED
+from operations.contracts import NEVER_RETRIED, ErrorCode
 from operations.database import OUTAGES
 from operations.errors import OperationsError
 from operations.log_lines import note_places
@@ -114,7 +114,7 @@ def _translate(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     except OUTAGES as error:
         log.error("activity %s raised %s", activity.info().activity_type, type(error).__name__)
         note_places(log, error)
-        raise ApplicationError("The database could not be used.", type="database_unavailable") from None
+        raise ApplicationError("The database could not be used.", type=ErrorCode.DATABASE_UNAVAILABLE) from None
     except Exception as error:
         name = type(error).__name__
         log.error("activity %s raised %s", activity.info().activity_type, name)

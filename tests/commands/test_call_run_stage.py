@@ -46,6 +46,20 @@ def test_it_exits_with_what_became_of_the_work(
     assert ("Preparations: " in said) is bool({"failed", "unfinished"} & end.keys())
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "refusal"),
+    [
+        ("--limit", "-1", "--limit: it must be from 0"),
+        ("--limit", "100001", "--limit: it must be from 0 .no limit. to 100000"),
+        ("--timeout", "-1", "--timeout: it must be a number of seconds above 0"),
+        ("--timeout", "nan", "--timeout: it must be a number of seconds above 0"),
+    ],
+)
+def test_it_refuses_a_number_out_of_range(db: None, option: str, value: str, refusal: str) -> None:
+    with pytest.raises(CommandError, match=refusal):
+        call_command("run_stage", "score", option, value)
+
+
 def test_it_refuses_a_limit_for_a_discovery() -> None:
     with pytest.raises(CommandError, match="--limit: a discovery run has none"):
         call_command("run_stage", "discover", "--limit", "3")

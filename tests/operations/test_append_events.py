@@ -146,11 +146,21 @@ def test_it_refuses_a_marker_under_the_name_of_a_typed_event(db: None) -> None:
 # --- guards ------------------------------------------------------------------------------------
 
 
+COLUMNS = [str(field.column) for field in JobEventRow._meta.concrete_fields]
+
+
 def test_it_refuses_to_change_delete_or_truncate_the_log(db: None) -> None:
-    note("kept")
+    note("kept", key="once")
     statements = ["UPDATE job_events SET event_type = 'X'", "DELETE FROM job_events"]
     if connection.vendor == "postgresql":
         statements += ["TRUNCATE job_events", "TRUNCATE job_events CASCADE"]
+    else:
+        copied = ", ".join("'X'" if name == "event_type" else name for name in COLUMNS)
+        statements += [
+            f"{verb} INTO job_events SELECT {copied} FROM job_events" for verb in ("REPLACE", "INSERT OR REPLACE")
+        ]
+        copied = ", ".join("id + 100" if name == "id" else name for name in COLUMNS)
+        statements += [f"REPLACE INTO job_events SELECT {copied} FROM job_events"]  # another id, the same key
     for statement in statements:
         with (
             pytest.raises(DatabaseError, match="append-only"),

@@ -235,7 +235,19 @@ def test_a_full_disk_is_no_damage() -> None:
         ("JOBCTRL_TEMPORAL_PORT", "65536", "JOBCTRL_TEMPORAL_PORT '65536' is not a whole number from 0 to 65535."),
         ("JOBCTRL_MINIMUM_FREE_MB", "-1", "JOBCTRL_MINIMUM_FREE_MB '-1' is not a whole number"),
         ("JOBCTRL_STREAM_STALL_SECONDS", "nan", "JOBCTRL_STREAM_STALL_SECONDS 'nan' is not a number"),
-        ("DATABASE_URL", "my-secret-server/jobs", "DATABASE_URL is not the address of a database."),
+        (
+            "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS",
+            "0",
+            "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS '0' is not a number from 1 to 300.",
+        ),
+        ("LOG_LEVEL", "LOUD", "LOG_LEVEL 'LOUD' is not one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT 'xml' is not one of text, json."),
+        (
+            "DATABASE_URL",
+            "mysql://my-secret-server/jobs",
+            "DATABASE_URL is not the address of a database that this works",
+        ),
+        ("DATABASE_URL", "my-secret-server/jobs", "DATABASE_URL is not the address of a database"),
     ],
 )
 def test_a_setting_that_cannot_be_read_is_named(tmp_path: Path, setting: str, value: str, told: str) -> None:

@@ -159,3 +159,23 @@ def test_it_refuses_a_bad_choice_of_model_with_its_reason(key: str, value: Any, 
 def test_it_leaves_out_a_lane_whose_model_is_empty(db: None) -> None:
     change_settings({"model": {"score": "  ", "tailor": " gpt-5 "}}, actor="operator")
     assert get_setting("model") == {"tailor": "gpt-5"}
+
+
+@pytest.mark.parametrize(
+    ("key", "stored", "read"),
+    [
+        ("lane_token_limits", {"score": 1000, "tailor": -5}, {"score": 1000}),
+        ("lane_token_limits", {"nowhere": 5, "score": 1000}, {"score": 1000}),
+        ("provider", {"score": "openai", "analysis": "a stranger"}, {"score": "openai"}),
+        ("model", {"score": "small", "analysis": 7}, {"score": "small"}),
+        ("lane_token_limits", [5], {}),
+    ],
+)
+def test_a_stored_value_that_is_wrong_for_one_lane_still_counts_for_the_others(
+    db: None, key: str, stored: object, read: object
+) -> None:
+    """Else one bad number would lift every lane's limit."""
+    StoredSetting.objects.create(key=key, value=stored)
+
+    assert get_setting(key) == read
+    assert [problem.split(":")[0] for problem in list_unusable_settings()] == [key]

@@ -9,6 +9,8 @@ from temporalio.testing import ActivityEnvironment
 
 from operations.activities import score_job
 from operations.contracts import StageJobInput, StageName, StageReport, StageState
+from operations.errors import TransientStageFailure
+from operations.models import JobStageState
 from operations.stage_engine import publish_stage
 from operations.stopping import is_canceled_by_operator
 from operations.workspace import ensure_workspace
@@ -39,6 +41,23 @@ def test_it_waits_for_the_other_run_and_takes_its_result(
     assert (report.state, report.reused) == (StageState.SUCCEEDED, True)
     assert stages[SCORE].runs == []
     assert_rebuild_matches()
+
+
+def test_a_step_that_failed_or_ran_out_of_attempts_fails_its_preparation(
+    cast: Cast, stages: dict[StageName, ScriptedStage]
+) -> None:
+    publish_stage(claim(cast.backend, ENRICH, SECOND_RUN), "result")
+    stages[SCORE].max_attempts = 2
+    stages[SCORE].script = [TransientStageFailure("busy", code="SOURCE_UNAVAILABLE") for _ in range(2)]
+
+    with pytest.raises(ApplicationError) as first:
+        score(cast)
+    with pytest.raises(ApplicationError) as last:
+        score(cast)
+
+    assert (first.value.type, first.value.non_retryable) == ("SOURCE_UNAVAILABLE", False)
+    assert (last.value.type, last.value.non_retryable) == ("SOURCE_UNAVAILABLE", True)
+    assert JobStageState.objects.get(job_id=cast.backend, stage=SCORE).state == StageState.EXHAUSTED
 
 
 @pytest.mark.parametrize(

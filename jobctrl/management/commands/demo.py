@@ -66,7 +66,7 @@ class Command(ProductCommand):
         from discovery.services.profiles import import_profile
         from discovery.services.sources import register_bundled_sources
         from discovery.services.starts import start_discovery
-        from jobctrl.following import describe_end, follow_discovery
+        from jobctrl.following import describe_end, explain_code, follow_discovery
         from operations.contracts import ExecutionRef
         from operations.processes.product import run_product
 
@@ -82,6 +82,8 @@ class Command(ProductCommand):
             summary = summarise(ref, end, options["in_workspace"])
             if end.error_code:
                 terminal.say(describe_end(end))
+            for code, number in summary["failureCodes"].items():
+                terminal.say(f"{number} failed with {explain_code(code)}")
             self.report(summary, as_json=options["json"])
             if stays_open:
                 terminal.say(f"The results: {product.create_sign_in_link(target='/jobs/')}")
@@ -128,7 +130,7 @@ def is_good(summary: dict[str, Any]) -> bool:
 def run_apart(home: str | None, arguments: list[str]) -> int:
     """Run the demo in a process whose settings are those of its own workspace."""
     root = Path(home).expanduser().resolve() if home else Path(tempfile.mkdtemp(prefix="jobctrl-demo-"))
-    environment = os.environ | OWN_SETTINGS | {"JOBCTRL_HOME": str(root)}
+    environment = os.environ | OWN_SETTINGS | {"JOBCTRL_HOME": str(root), "SQLITE_TMPDIR": str(root)}
     command = [
         sys.executable,
         str(settings.BASE_DIR / "manage.py"),
@@ -147,7 +149,7 @@ def run_apart(home: str | None, arguments: list[str]) -> int:
 
 def summarise(ref: Any, end: Any, started: float) -> dict[str, Any]:
     from operations.folding.rebuild import verify_projections
-    from operations.queries import count_stage_states, count_without_pdf, find_first_event_time
+    from operations.queries import count_failure_codes, count_stage_states, count_without_pdf, find_first_event_time
 
     counts = count_stage_states(ref)
 
@@ -165,6 +167,7 @@ def summarise(ref: Any, end: Any, started: float) -> dict[str, Any]:
         "covers": done("cover"),
         "pdfs": done("pdf"),
         "failed": failed,
+        "failureCodes": count_failure_codes(ref),
         "runId": ref.run_id,
         "seconds": round(time.time() - started, 1),
         "secondsToFirstScore": round((first - begun).total_seconds(), 1) if first else None,

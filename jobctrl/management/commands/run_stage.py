@@ -2,6 +2,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from dataclasses import asdict
+from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from operations.contracts import ExecutionRef, StageName
 from operations.errors import OperationsError
 from operations.management.product import ProductCommand
 from operations.services.starts import Started
-from operations.starters import StartOrder, start_stage
+from operations.starters import MOST_JOBS, StartOrder, start_stage
 
 STAGES = [stage.value for stage in StageName if stage is not StageName.APPLY]
 
@@ -31,8 +32,10 @@ class Command(ProductCommand):
         parser.add_argument("--json", action="store_true", help="one JSON line on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["limit"] < 0:
-            raise CommandError("--limit: it must be 0 (no limit) or more.")
+        if not 0 <= options["limit"] <= MOST_JOBS:
+            raise CommandError(f"--limit: it must be from 0 (no limit) to {MOST_JOBS}.")
+        if not 0 < options["timeout"] < inf:
+            raise CommandError("--timeout: it must be a number of seconds above 0.")
         try:
             started = self.start(options)
             end = self.follow(started, options) if options["wait"] else None
