@@ -99,6 +99,12 @@ def test_a_word_that_is_broken_at_the_end_of_a_line_is_broken() -> None:
             verify("pay \nments", expected=["payments"])
 
 
+def test_a_gap_that_a_reader_guesses_where_the_font_changes_breaks_no_word() -> None:
+    verify_text("Nguy ễn cut CO 2", expected=["Nguyễn cut CO₂"])
+    with pytest.raises(TextLayerMismatch, match="y ễ"):
+        verify_drawing("Nguy ễn cut CO₂", expected=["Nguyễn cut CO₂"])
+
+
 def test_it_names_the_line_that_is_flawed_though_its_words_come_again() -> None:
     lines = ["Anna Adams", "UK", "I, Anna Adams, applied"]
     with pytest.raises(TextLayerMismatch, match="aA") as mismatch:

@@ -1,4 +1,4 @@
-"""``python -m tests.materials.under_fonts``: many documents in every style and on every paper, with the fonts that this
+"""``python -m tests.materials.under_fonts [LEFT_OUT ...]``: many documents in every style and on every paper, with the fonts that this
 process has (FONTCONFIG_FILE), since fonts are found once a process.
 
 Prints a JSON object by document: its ``pages``, the ``flaw`` that PDFium's reading of it has ("" for none), and the
@@ -42,6 +42,13 @@ KERNED = replace(
         write_entry("Senior QA Analyst", "Toyota Aviation", "Buenos Aires", "2019 – 2020", "Vor- und Nachteile"),
     ),
 )
+#: Words in which most fonts leave a letter to another one.
+BORROWED = replace(
+    SHORT_RESUME,
+    name="Nguyễn Thị Ánh",
+    label="Əliyev, Hawaiʻi, Шаңсұлу, Trần Hữu Đức",
+    summary=write_lines("Cut CO₂ by a third with an O(n⁴) method; 3⅓ years in ἀρχή and H₂O."),
+)
 #: So little that a reader may take the page for columns.
 SPARSE = replace(
     SHORT_RESUME,
@@ -56,7 +63,13 @@ SPARSE = replace(
 
 def list_documents() -> Iterator[tuple[str, ResumeDocument | LetterDocument]]:
     yield from {"long": LONG_RESUME, "short": SHORT_RESUME, "accented": ACCENTED_RESUME, "kerned": KERNED}.items()
-    yield from {"sparse": SPARSE, "japanese": JAPANESE_RESUME, "letter": LETTER, "mixed": MIXED_LETTER}.items()
+    yield from {
+        "borrowed": BORROWED,
+        "sparse": SPARSE,
+        "japanese": JAPANESE_RESUME,
+        "letter": LETTER,
+        "mixed": MIXED_LETTER,
+    }.items()
     for name, wanted in pictures.WANTED.items():
         resume, letter = pictures.write_for(*wanted)
         yield f"{name} resume", resume
@@ -86,6 +99,8 @@ def main() -> None:
     told = {}
     try:
         for (name, document), style, paper in product(list_documents(), STYLES, PAPERS):
+            if name in sys.argv[1:]:
+                continue
             if isinstance(document, ResumeDocument):
                 printed = render_resume(document, style=style, paper=paper)
             else:
