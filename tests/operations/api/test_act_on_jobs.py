@@ -21,6 +21,7 @@ from tests.operations.api.conftest import Script, note_worker
 from tests.operations.api.test_answer_requests import read_error
 from tests.operations.cast import Cast, get_row, put_row
 from tests.operations.databases import SharedDatabase
+from tests.processes import wait_until
 from tests.temporal import TemporalServer
 
 RUN = "/v1/pipeline/actions/run-stage"
@@ -171,6 +172,7 @@ def test_one_key_starts_one_run(script: Script, cast: Cast, ready: TemporalServe
     read_error(act(script, cast.backend, "run-stage", stage="enrich", key="key-1"), 409, "conflict")
     third = ask(script, RUN, body, key="key-2").json()
     assert third["workflowId"] != first["workflowId"]
+    wait_until(lambda: count_runs() - before >= 2, what="Temporal's list, which comes after its answers")
     assert count_runs() - before == 2
 
 
