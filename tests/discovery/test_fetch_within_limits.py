@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -25,6 +26,7 @@ from discovery.gateway import (
     fetch_json,
 )
 from discovery.gateway.answers import read_retry_after
+from discovery.gateway.body import read_body
 from tests.boardserver import (
     BoardServer,
     Reply,
@@ -177,6 +179,19 @@ def test_it_refuses_a_gzip_bomb_early(board: BoardServer) -> None:
     with pytest.raises(TooLarge):
         fetch(url, max_bytes=1_000_000)
     assert time.monotonic() - began < 1.0
+
+
+def test_it_inflates_no_more_of_a_bomb_than_the_limit() -> None:
+    bomb = gzip.compress(bytes(30_000_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge):
+            read_body([bomb], encoding="gzip", max_bytes=100_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 2_000_000
 
 
 def test_it_does_not_read_all_of_a_large_error_page(board: BoardServer) -> None:

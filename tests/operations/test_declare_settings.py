@@ -179,3 +179,14 @@ def test_a_stored_value_that_is_wrong_for_one_lane_still_counts_for_the_others(
 
     assert get_setting(key) == read
     assert [problem.split(":")[0] for problem in list_unusable_settings()] == [key]
+
+
+def test_it_saves_nothing_of_a_change_that_breaks_off(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_off(event: Any) -> None:
+        raise RuntimeError("the power went")
+
+    monkeypatch.setattr("operations.settings_store.append", break_off)
+    with pytest.raises(RuntimeError):
+        change_settings({"daily_budget_usd": 3.0, "min_fit_score": 4}, actor="operator")
+
+    assert not StoredSetting.objects.exists()
