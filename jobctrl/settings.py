@@ -40,7 +40,8 @@ def _read_number(name: str, default: Number, *, least: float = 0, most: float = 
 
 def _read_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     """Raises ``ImproperlyConfigured`` naming the setting and what it takes."""
-    text: str = env.str(name, default=default)
+    text: str = env.str(name, default="") or default
+    text = next((choice for choice in choices if choice.casefold() == text.casefold()), text)
     if text not in choices:
         raise ImproperlyConfigured(f"{name} {text!r} is not one of {', '.join(choices)}. Correct it, or unset it.")
     return text
@@ -53,7 +54,7 @@ def _read_database(url: str) -> dict[str, Any]:
             config: dict[str, Any] = env.db_url_config(url)
     except ValueError:
         config = {}
-    if not config.get("ENGINE", "").endswith((".sqlite3", ".postgresql")):
+    if not config.get("ENGINE", "").endswith((".sqlite3", ".postgresql", ".postgis")):
         raise ImproperlyConfigured(
             "DATABASE_URL is not the address of a database that this works with. Write "
             "postgres://USER:PASSWORD@HOST:PORT/NAME, or unset it to use the file in the workspace."
@@ -261,7 +262,9 @@ GOOGLE_BASE_URL = env.str("GOOGLE_BASE_URL", default="")
 JOBCTRL_MODEL_SECONDS = env.str("JOBCTRL_MODEL_SECONDS", default="150")
 
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
-LOG_LEVEL = _read_choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+LOG_LEVEL = _read_choice(
+    "LOG_LEVEL", "INFO", ("NOTSET", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "CRITICAL")
+)
 LOG_FORMAT = _read_choice("LOG_FORMAT", "text", ("text", "json"))
 
 LOGGING = {

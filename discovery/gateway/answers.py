@@ -8,15 +8,17 @@ from typing import Final, Never
 from urllib.parse import urlsplit
 
 from discovery.gateway.errors import BadContent, Denied, NotFound, SourceUnavailable
-from discovery.gateway.fetch import REAL_NETWORK, Network, Response, fetch
+from discovery.gateway.fetch import LOST, REAL_NETWORK, Network, Response, fetch
 
 MAX_RETRY_AFTER_SECONDS: Final = 86_400.0
 _BUSY: Final = frozenset({408, 425, 429})
 _DENIED: Final = frozenset({401, 403, 407, 451})
 _GONE: Final = frozenset({404, 410})
-_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/plain"})
+_PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml", "text/plain"})
+_XML: Final = frozenset({"application/xml", "text/xml"})  # a page, or a feed
 _NO_PAGES: Final = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 SNIFFED: Final = 4096  # characters
+MOST_LOST: Final = 0.15  # of them: letters of another encoding than was named
 MOST_NOISE: Final = 0.02  # of them: control characters, of which text has next to none
 _MARKUP: Final = frozenset({"text/html", "application/xhtml+xml", "text/xml", "application/xml"})
 
@@ -82,8 +84,9 @@ def check_page(response: Response) -> None:
     """
     start = response.decode_text()[:SNIFFED]
     noise = sum(character < " " and character not in "\t\n\f\r" for character in start)
-    is_noise = noise > len(start) * MOST_NOISE or response.body.startswith(_NO_PAGES)
-    if response.content_type not in _PAGES or is_noise:
+    is_noise = noise > len(start) * MOST_NOISE or start.count(LOST) > len(start) * MOST_LOST
+    is_page = response.content_type in _PAGES or (response.content_type in _XML and "<html" in start.lower())
+    if not is_page or is_noise or response.body.startswith(_NO_PAGES):
         raise BadContent("The site sent something else than a web page.", code="NOT_A_PAGE", host=_read_host(response))
 
 

@@ -34,6 +34,11 @@ CHECK_SECONDS: Final = 10.0
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 HEAD_BYTES: Final = 16 * 1024  # in which a page names its encoding
+LOST: Final = "\N{REPLACEMENT CHARACTER}"
+MOST_ACCENTED: Final = 0.5  # of a text's letters, in the languages that windows-1252 is for
+_META_CHARSET: Final = re.compile(
+    r"<(?:meta|\?xml)\b[^>]*?\b(?:charset|encoding)\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE
+)
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -60,25 +65,35 @@ class Response:
     content_type: str  # without parameters, "" where the site did not say
 
     def decode_text(self) -> str:
-        """The body as text: by its byte order mark, else its header, else its own meta tag, else UTF-8.
+        """The body as text: by its byte order mark or header, else as UTF-8 where it is that, else by its own meta tag.
 
-        Where none is named and it is not UTF-8, it is read as browsers do: as windows-1252. Unreadable bytes are
-        replaced.
+        Where nothing names another encoding it is read as browsers do, as windows-1252, if that gives words. Unreadable
+        bytes are replaced.
         """
         for mark, encoding in _MARKS.items():
             if self.body.startswith(mark):
                 return self.body.decode(encoding, "replace")
-        named = _CHARSET.search(self.headers.get("content-type", "")) or _CHARSET.search(
-            self.body[:HEAD_BYTES].decode("latin-1")
-        )
+        named = _CHARSET.search(self.headers.get("content-type", ""))
         if named is None:
             with suppress(UnicodeError):
                 return self.body.decode("utf-8")
-            return self.body.decode("cp1252", "replace")
+            named = _META_CHARSET.search(self.body[:HEAD_BYTES].decode("latin-1"))
         try:
-            return self.body.decode(named.group(1) if named else "utf-8-sig", "replace")
+            if named is not None and not named[1].lower().startswith("utf-16"):  # no page in that could name it so
+                return self.body.decode(named[1], "replace")
         except (LookupError, UnicodeError):
-            return self.body.decode("utf-8-sig", "replace")
+            pass
+        return _decode_unnamed(self.body)
+
+
+def _decode_unnamed(body: bytes) -> str:
+    as_utf = body.decode("utf-8", "replace")
+    lost = as_utf.count(LOST)
+    if lost * 2 < sum(letter > "\x7f" for letter in as_utf):  # UTF-8 with a few bad bytes
+        return as_utf
+    text = body.decode("cp1252", "replace")
+    letters = [letter for letter in text if letter.isalpha()]
+    return text if sum(letter > "\x7f" for letter in letters) <= len(letters) * MOST_ACCENTED else as_utf
 
 
 def fetch(

@@ -27,18 +27,18 @@ def find_job_posting(html: str, *, url: str) -> Mapping[str, Any] | None:
         for node, is_listed in iter_nodes(parse_lenient(text)):
             if not is_job_posting(node):
                 continue
-            if _names_page(node, url):
+            if _names_page(node, url, is_listed=is_listed):
                 return node
             if first is None and not is_listed:
                 first = node
     return first
 
 
-def _names_page(node: Mapping[str, Any], url: str) -> bool:
+def _names_page(node: Mapping[str, Any], url: str, *, is_listed: bool) -> bool:
     for value in (node.get("url"), node.get("@id")):
-        if isinstance(value, str) and value.startswith("#"):  # one of several things on the page
-            continue
         named = read_url(value, base=url)
+        if is_listed and "#" in named:  # one of several things on this page
+            continue
         if named and _spell(named) == _spell(url):
             return True
     return False

@@ -11,7 +11,7 @@ _WALL_TITLE: Final = re.compile(
     re.I,
 )
 _MISSING_TITLE: Final = re.compile(
-    r"(?:error )?404(?:$|\s*[:|]|[\s–-]+(?:error|not found|page)\b)|"
+    r"error 404\b|404\b(?!\s+media\b)|"
     r"(?:page|job|position|posting|vacancy) (?:was )?not found|not found$|"
     r"(?:this|the) page (?:does not|doesn't|no longer) exists?|page (?:unavailable|does not exist)",
     re.I,

@@ -115,7 +115,10 @@ _EXPERIENCE_SIGNS: tuple[Sign[Experience], ...] = (
     lambda item: (item.kind, item.organization, item.position, item.start, item.end, item.location),
     _read_id,
     lambda item: (item.kind, item.organization, texts) if (texts := _list_texts(item)) else None,
+    lambda item: (item.kind, item.organization, fold_text(item.bullets[0].text)) if item.bullets else None,
+    lambda item: (item.kind, item.organization, fold_text(item.bullets[-1].text)) if item.bullets else None,
     lambda item: (item.kind, item.organization, item.position),
+    lambda item: (item.kind, item.organization, item.start) if item.organization and not item.bullets else None,
 )
 _BULLET_SIGNS: tuple[Sign[Bullet], ...] = (_read_content, _read_id)
 _LINK_SIGNS: tuple[Sign[ProfileLink], ...] = (_read_content, _read_id, lambda link: link.network.casefold() or None)
@@ -124,6 +127,7 @@ _EDUCATION_SIGNS: tuple[Sign[Education], ...] = (
     _read_content,
     _read_id,
     lambda item: (item.institution, item.degree, item.area),
+    lambda item: (item.institution, item.area, item.start) if item.area else None,
 )
 _CREDENTIAL_SIGNS: tuple[Sign[Credential], ...] = (
     _read_content,

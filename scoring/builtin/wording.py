@@ -141,14 +141,16 @@ _NEGATED: Final = re.compile(r"\b(?:not?|cannot|unable|never|without)\b|n['’]t
 
 _REFUSED: Final = _compile(
     r"(?:^\W*|[,;:(–—]\s*|\b(?:and|but) )(?:no|not)\s+(?!(?:less|fewer|more|only|just|limited|matter|one|later|afraid|"
-    r"shy|stranger|sql|least|be|too|two|hard|problem|issue|fear|doubt|necessarily|mandatory|required|needed|to)\b)"
-    r"(?:(?!\b(?:but|you|we)\b)[^,;:.()–—])*",
+    r"shy|stranger|sql|code|least|be|too|two|hard|every|exclusively|nonsense|person|remote|problem|issue|fear|doubt|"
+    r"necessarily|mandatory|required|needed|to)\b)(?:(?!\b(?:but|you|we)\b)[^,;:.()–—])*",
     r"\b(?:we|our team|the team)(?: do not|['’]t| don['’]t| never| no longer| are not)\s+"
-    r"(?:use|using|do|doing|write|run|work with|work in|need|require|want)\b(?:(?!\bbut\b|, (?:we|you)\b)[^;:.])*",
+    r"(?:use|using|do|doing|write|run|work with|work in|need|require|want)\b"
+    r"(?:(?!\bbut\b|\bhowever\b|, (?:we|you|\w+ (?:is|are))\b)[^;:.])*",
 )
+_PEOPLE: Final = r"\b(?:engineer|developer|candidate|talent|programmer|designer|analyst|scientist|professional)s?\b"
 _OF_OTHERS: Final = re.compile(
-    r"(?<=[\w+] )(recruiting|headhunting|sourcing|placing)\b(?=[^;:.]*\b(?:engineers?|developers?|candidates?|talents?|"
-    r"programmers?|designers?|analysts?|scientists?|professionals?)\b)[^;:.]*",
+    r"(?<=[\w+] )(?<!we are )(?<!we're )(?<!currently )(?<!event )(?<!data )"
+    rf"(recruiting|headhunting|sourcing|placing)\b[^;:.]*?{_PEOPLE}(?: for [^;:.,]*)?",
     re.IGNORECASE,
 )
 

@@ -60,9 +60,11 @@ OTHERS = [
         ([{"@type": "ItemList", "itemListElement": OTHERS}, {"@type": "JobPosting", "title": "Dev"}], "Dev"),
         ({"@type": "ItemList", "itemListElement": [*OTHERS, {"item": {"@type": "JobPosting", "title": "Dev", "url": f"{URL}?utm_source=x"}}]}, "Dev"),
         ({"@type": "JobPosting", "title": "Dev", "url": "https://elsewhere.example.com/apply"}, "Dev"),
-        ([{"@type": "JobPosting", "title": "Dev", "url": "https://elsewhere.example.com/1"}, {"@type": "ItemList", "itemListElement": [{"item": {"@type": "JobPosting", "title": "A", "@id": "#job-1"}}, *OTHERS]}], "Dev"),
+        ([{"@type": "JobPosting", "title": "Dev", "url": "https://elsewhere.example.com/1"}, {"@type": "ItemList", "itemListElement": [{"item": {"@type": "JobPosting", "title": "A", "@id": f"{URL}#job-1"}}, *OTHERS]}], "Dev"),
+        ([{"@type": "JobPosting", "title": "Dev", "@id": "#job"}, {"@type": "JobPosting", "title": "A", "url": "/jobs/2"}], "Dev"),
+        ([{"@type": "JobPosting", "title": "A", "url": "/jobs/2"}, {"@type": "JobPosting", "title": "Dev", "@id": "#job"}], "Dev"),
     ],
-    ids=["by its address", "by its id", "beside a list of others", "by its address in a list", "the only one", "before a list of fragments"],
+    ids=["by its address", "by its id", "beside a list of others", "by its address in a list", "the only one", "before a list of fragments", "by a fragment first", "by a fragment"],
 )  # fmt: skip
 def test_it_takes_the_pages_own_posting_and_not_a_similar_one(data: object, title: str) -> None:
     page = extract_page(page_of(json.dumps(data)), url=URL, now=NOW)

@@ -205,6 +205,8 @@ def test_an_employer_may_be_called_404() -> None:
         ("<title>Just a moment...</title><body><p>Checking your browser before you go on.</p>", "ACCESS_WALL"),
         ("<title>Sign in | Board</title><body><form><p>Please sign in to see this page.</p></form>", "ACCESS_WALL"),
         ("<title>Page not found</title><body><p>Perhaps one of these jobs is for you?</p>", "NOT_FOUND"),
+        ("<title>Error 404 (Not Found)!!1</title><body><p>That is an error.</p>", "NOT_FOUND"),
+        ("<title>404 - Seite nicht gefunden</title><body><p>Zur Startseite</p>", "NOT_FOUND"),
         ("<title>404 | Board</title><body><p>This is not the page you are looking for.</p>", "NOT_FOUND"),
         ("<title>Board</title><body><p>You need to enable JavaScript to run this app.</p>", "NEEDS_BROWSER"),
     ],

@@ -47,6 +47,18 @@ FAILURES: list[tuple[str, Reply, str, bool]] = [
         False,
     ),
     ("a PDF of unnamed type", Reply(body=b"%PDF-1.7\n" + b"Python " * 200, content_type=""), "NOT_A_PAGE", False),
+    (
+        "letters of another encoding than is named",
+        Reply(body=("Разработчик на Python. " * 40).encode("cp1251"), content_type="text/html; charset=utf-8"),
+        "NOT_A_PAGE",
+        False,
+    ),
+    (
+        "a feed",
+        Reply(body=b"<rss><channel><title>Jobs</title>" + b"<item>Python</item>" * 40, content_type="application/xml"),
+        "NOT_A_PAGE",
+        False,
+    ),
     ("data", Reply(body=b'{"error": "' + b"no such job " * 40 + b'"}'), "NOT_A_PAGE", False),
     ("a private redirect", reply_redirect("http://10.0.0.5/jobs"), "DETAIL_UNSAFE_URL", False),
     ("a redirect to this machine", reply_redirect("http://localhost/"), "DETAIL_UNSAFE_URL", False),
@@ -94,11 +106,11 @@ def test_it_tries_no_unsafe_address_twice(pages: BoardServer, assert_rebuild_mat
     assert_rebuild_matches()
 
 
-@pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=utf-8", "text/xml", ""])
+@pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=utf-8", "application/xml", ""])
 def test_a_page_in_an_old_encoding_is_a_page(content_type: str, pages: BoardServer) -> None:
     """However it names its encoding, if at all."""
     text = "Vous développez des applications métier à Genève, où l’équipe a été créée. " * 8
-    body = f"<h1>Développeur</h1><p>{text}</p>".encode("cp1252")
+    body = f"<html><h1>Développeur</h1><p>{text}</p>".encode("cp1252")
     pages.set_route(PATH, Reply(body=body, content_type=content_type))
     job_id = add_job(on_page(pages))
 

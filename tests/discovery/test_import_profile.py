@@ -449,6 +449,7 @@ def follow(*versions: list[dict[str, Any]], section: str = "work") -> list[dict[
     "correction",
     [
         {"position": "Developer"},
+        {"position": "Developer", "endDate": "2024"},
         {"startDate": "2020-03"},
         {"location": "Milan"},
         {"endDate": "2024", "summary": "Led it"},
@@ -456,6 +457,29 @@ def follow(*versions: list[dict[str, Any]], section: str = "work") -> list[dict[
 )
 def test_correcting_an_entry_changes_no_id(correction: dict[str, str]) -> None:
     before, after = follow([ACME], [{**ACME, **correction}])
+
+    assert set(after.values()) == set(before.values())
+
+
+def test_a_new_title_and_one_more_line_leave_the_other_ids() -> None:
+    before, after = follow([ACME], [{**ACME, "position": "Lead", "highlights": ["Did x", "Did z", "Did y"]}])
+
+    assert set(before.values()) <= set(after.values())
+
+
+@pytest.mark.parametrize(
+    ("section", "one", "other"),
+    [
+        ("work", {"name": "Acme", "position": "Enginer", "startDate": "2020"}, {"position": "Engineer"}),
+        (
+            "education",
+            {"institution": "UCC", "studyType": "BSc", "area": "Law", "startDate": "2010"},
+            {"studyType": "B.Sc."},
+        ),
+    ],
+)
+def test_a_typing_error_mended_changes_no_id(section: str, one: dict[str, Any], other: dict[str, Any]) -> None:
+    before, after = follow([one], [{**one, **other}], section=section)
 
     assert set(after.values()) == set(before.values())
 

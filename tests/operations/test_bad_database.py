@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -228,6 +229,20 @@ def test_a_full_disk_is_no_damage() -> None:
     assert advise_on_failure(OperationalError("database or disk is full")) == "Free some space on its disk."
 
 
+def test_migrating_brings_a_guard_that_an_older_workspace_lacks(home: Path) -> None:
+    with closing(sqlite3.connect(home / "jobctrl.db")) as database:
+        database.execute("DROP TRIGGER job_events_no_replace")
+
+    refused = run_command(home, "runworker")
+    assert refused.returncode == 1
+    assert "not protected: job_events_no_replace. Run: manage.py migrate" in refused.stderr
+    assert run_command(home, "migrate").returncode == 0
+
+    with closing(sqlite3.connect(home / "jobctrl.db")) as database:
+        found = database.execute("SELECT name FROM sqlite_master WHERE name = 'job_events_no_replace'").fetchall()
+    assert found == [("job_events_no_replace",)]
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
@@ -240,7 +255,11 @@ def test_a_full_disk_is_no_damage() -> None:
             "0",
             "JOBCTRL_ACTIVITY_HEARTBEAT_SECONDS '0' is not a number from 1 to 300.",
         ),
-        ("LOG_LEVEL", "LOUD", "LOG_LEVEL 'LOUD' is not one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        (
+            "LOG_LEVEL",
+            "LOUD",
+            "LOG_LEVEL 'LOUD' is not one of NOTSET, DEBUG, INFO, WARN, WARNING, ERROR, FATAL, CRITICAL.",
+        ),
         ("LOG_FORMAT", "xml", "LOG_FORMAT 'xml' is not one of text, json."),
         (
             "DATABASE_URL",

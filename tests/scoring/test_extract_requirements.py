@@ -64,6 +64,17 @@ def test_it_reads_a_posting_section_by_section() -> None:
         ("Python, and not least Django", ["Python", "Django"]),
         ("No two days are alike and you will use Python", ["Python"]),
         ("Never stop learning Java", ["Java"]),
+        ("We don't use Java, Python is our stack", ["Python"]),
+        ("Not every day is Python", ["Python"]),
+        ("No nonsense Python developer", ["Python"]),
+        (
+            "We are recruiting Python and Django engineers with 5 years of experience",
+            ["Recruiting", "Python", "Django"],
+        ),
+        (
+            "Knowledge of event sourcing for software engineers, Kafka, Python",
+            ["Event-Driven Architecture", "Kafka", "Python"],
+        ),
         ("Python, not Java", ["Python"]),
         ("5 years of Go (no Java)", ["Go"]),
         ("We don't use PHP; Python and Go it is", ["Python", "Go"]),

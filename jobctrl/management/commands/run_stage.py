@@ -2,7 +2,6 @@ import json
 import sys
 from argparse import ArgumentParser
 from dataclasses import asdict
-from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -34,7 +33,7 @@ class Command(ProductCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 0 <= options["limit"] <= MOST_JOBS:
             raise CommandError(f"--limit: it must be from 0 (no limit) to {MOST_JOBS}.")
-        if not 0 < options["timeout"] < inf:
+        if not options["timeout"] > 0:
             raise CommandError("--timeout: it must be a number of seconds above 0.")
         try:
             started = self.start(options)
