@@ -11,7 +11,7 @@ from django.utils import timezone
 from discovery import queries
 from discovery.contracts import ActiveState, ContentTier, PageContent, WorkMode
 from discovery.events import EnrichmentFailed
-from discovery.gateway import FetchCancelled, FetchError, check_page, check_status, fetch
+from discovery.gateway import FetchCancelled, FetchError, check_status, decode_page, fetch
 from discovery.models import Job, PostingContentSnapshot
 from discovery.services.enrichment import save_snapshot
 from operations.contracts import StageState
@@ -111,13 +111,13 @@ def fetch_page(url: str, *, now: datetime, is_cancelled: Callable[[], bool]) -> 
     try:
         response = fetch(url, accept="text/html,application/xhtml+xml", cancelled=is_cancelled)
         check_status(response)
-        check_page(response)
+        markup = decode_page(response)
     except FetchCancelled:
         raise StageCanceled from None
     except FetchError as error:
         kind = TransientStageFailure if error.retryable else StageFailure
         raise kind(error.message, code=error.code) from None
-    page = extract_page(response.decode_text(), url=response.url, now=now)
+    page = extract_page(markup, url=response.url, now=now)
     if not page.description and page.active is not ActiveState.CLOSED:
         raise StageFailure("The posting's page holds no readable description.", code="NO_CONTENT")
     return page

@@ -1,6 +1,6 @@
 """The network gateway: every fetch of a board or a posting page goes through here."""
 
-from discovery.gateway.answers import check_page, check_status, decode_json, fetch_json
+from discovery.gateway.answers import check_status, decode_json, decode_page, fetch_json
 from discovery.gateway.errors import (
     BadContent,
     Denied,
@@ -29,9 +29,9 @@ __all__ = [
     "UnsafeCause",
     "UnsafeDestination",
     "check_destination",
-    "check_page",
     "check_status",
     "decode_json",
+    "decode_page",
     "fetch",
     "fetch_json",
 ]

@@ -77,17 +77,19 @@ def read_retry_after(value: str, *, now: datetime) -> float | None:
     return min(max((moment - now).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
-def check_page(response: Response) -> None:
-    """Raises BadContent (NOT_A_PAGE) for what holds no text to read: a picture, a PDF, data, an archive.
+def decode_page(response: Response) -> str:
+    """The page's markup; raises BadContent (NOT_A_PAGE) for what is none: a picture, a PDF, data, a feed.
 
     Where the site did not say what it sends, or says that noise is a page, the bytes decide.
     """
-    start = response.decode_text()[:SNIFFED]
+    text = response.decode_text()
+    start = text[:SNIFFED]
     noise = sum(character < " " and character not in "\t\n\f\r" for character in start)
     is_noise = noise > len(start) * MOST_NOISE or start.count(LOST) > len(start) * MOST_LOST
     is_page = response.content_type in _PAGES or (response.content_type in _XML and "<html" in start.lower())
     if not is_page or is_noise or response.body.startswith(_NO_PAGES):
         raise BadContent("The site sent something else than a web page.", code="NOT_A_PAGE", host=_read_host(response))
+    return text
 
 
 def decode_json(response: Response) -> object:
